@@ -37,12 +37,12 @@ struct ca_bundle_controller {
     struct strbuf bundle, certificate; /* the wanted ones */
 
     bool exists, named;   /* named: in the listing that is under way */
-    struct strbuf object; /* as the watch showed it last */
+    struct strbuf object; /* the configuration as the watch showed it last */
     enum state state;
     int64_t right_ms;  /* when it last became right; INT64_MIN: never */
     int64_t answer_ms; /* the present wait before a repair; 0: write at once */
     bool planned;      /* a write was requested and not made yet */
-    char uid[64];      /* of the object; "": longer than any real one */
+    char uid[64];      /* the object's uid; "" if it is longer than a real uid */
 
     char what[320], label[RESULTS + 1][320];
     struct metric is_right, foreign, results[RESULTS];

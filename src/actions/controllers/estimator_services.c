@@ -28,7 +28,7 @@ enum {
 struct kept_service {
     struct strbuf name, uid, version; /* owned */
     bool ours, right, terminating;
-    bool shown;    /* in the listing under way */
+    bool shown;    /* the listing under way has shown the Service */
     uint64_t seen; /* the pass that found its Cluster */
     bool said;     /* it was logged that the Service is not ours */
 };
@@ -43,7 +43,7 @@ struct estimator_services_controller {
     bool listed;         /* the Services were listed at least once */
     uint64_t pass;       /* the number of the present check */
     struct strbuf name;  /* room for the name of one Service */
-    struct strbuf names; /* to be written; a NUL after each name */
+    struct strbuf names; /* names of the Services to write; a NUL ends each name */
     uint32_t name_count;
     /* Hashes of the Clusters that get no Service: those of the last pass, sorted, and of this
      * pass. */

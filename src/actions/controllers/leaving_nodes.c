@@ -44,13 +44,13 @@ struct leaving_nodes_controller {
     struct kube_io io;
     struct write_handle *writes;
     struct kube_timer timer;
-    struct arena arena;    /* of the wanted labels */
+    struct arena arena;    /* memory of the wanted labels */
     struct wanted *wanted; /* [LIMIT_LEAVING_NODES], by node and key; owned */
     uint32_t count;
     bool is_known;           /* `wanted` is complete; false: there was no memory for it */
     struct written *written; /* [written_cap], by slot; owned */
     uint32_t written_cap;
-    struct strbuf names; /* of nodes to be written; a NUL after each name */
+    struct strbuf names; /* names of the nodes to write; a NUL ends each name */
     bool refused;        /* the last write was refused, which was logged */
     struct metric labels;
 };

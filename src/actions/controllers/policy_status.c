@@ -21,10 +21,11 @@ enum {
     RECOUNT_SOON_MS = 5000, /* from one round to the next, if a policy is not counted yet */
     STEPS_SOON = 8,         /* of a round, in each look then; about a millisecond each */
     REFUSED_MS = 60000,
-    LACKS_MS = 600000, /* between two writes of fields that are not there after the first */
+    LACKS_MS = 600000, /* between two writes of a field that the object did not have after the first
+                          write */
     CHANGES = 8,       /* writes under way that Events will report */
     NAMES_BYTES = LIMIT_POLICIES * 254,
-    ARENA_BYTES = 1 << 20, /* the verdict on one policy */
+    ARENA_BYTES = 1 << 20, /* memory for the verdict on one policy */
 };
 
 /* Conditions that a write under way changes. Events report them when the write is done. */
@@ -41,7 +42,7 @@ struct policy_status_controller {
     struct write_handle *writes;
     struct kube_timer timer;
     struct strbuf uneven;       /* of one policy */
-    struct strbuf names;        /* of policies to be written; a NUL after each name */
+    struct strbuf names;        /* names of the policies to write; a NUL ends each name */
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
     struct arena arena; /* of one verdict */

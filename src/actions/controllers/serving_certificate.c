@@ -50,7 +50,7 @@ struct certificate_controller {
     const char *why;     /* the reason of the write under way */
     bool with_authority; /* that write replaces the authority */
     bool said_absent, said_empty, said_foreign, said_unsigned;
-    enum { NO_END, NEAR_END, ENDED } said_end; /* of the present certificate */
+    enum { NO_END, NEAR_END, ENDED } said_end; /* present certificate's end, as last reported */
 
     struct kube_timer timer;
     char label[RESULTS][64];

@@ -34,7 +34,8 @@ struct uneven_workloads {
     struct followed *items; /* owned */
     uint32_t count, next;   /* next: index of the next turn */
     struct hashmap index;
-    int64_t cluster_ms, namespace_ms[LIMITERS]; /* when each limit is unused again */
+    int64_t cluster_ms, namespace_ms[LIMITERS]; /* the time when each limit is completely free
+                                                   again */
 };
 
 struct uneven_workloads *uneven_workloads_new(const struct uneven_workloads_options *options) {

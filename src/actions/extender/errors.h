@@ -9,7 +9,7 @@
 
 enum extender_error {
     EXTENDER_MALFORMED,     /* the request cannot be decoded */
-    EXTENDER_NO_MEMORY,     /* to read the request, or to begin the binding */
+    EXTENDER_NO_MEMORY,     /* no memory to read the request, or to begin the binding */
     EXTENDER_UNREADY,       /* the first sync has not ended */
     EXTENDER_BAD_POD,       /* the pod's own constraints are not valid */
     EXTENDER_UNVERIFIED,    /* the caller of bind has shown no client certificate */
