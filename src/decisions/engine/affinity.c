@@ -9,9 +9,10 @@
 
 struct affinity_state {
     const uint8_t *flags; /* CANDIDATE_*, per slot; NULL: the pod has no affinity */
-    const uint8_t *added; /* likewise, by options->added_affinity; or NULL */
+    const uint8_t *added; /* CANDIDATE_* by options->added_affinity, per slot; NULL: the option is
+                             not set */
     bool names_nodes, conflict;
-    bool *named; /* per slot, if the terms name nodes */
+    bool *named; /* per slot: the terms name the node; only if the terms name nodes */
     uint8_t reason, added_reason, other_reason, conflict_reason;
 };
 

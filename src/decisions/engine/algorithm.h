@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-/* The last reason stands for all reasons that find no room. */
+/* The last reason stands for all further reasons. */
 enum { ALGORITHM_SKIP = 1, REASONS_MAX = 200, REASON_REST = REASONS_MAX - 1 };
 enum { REASON_UNKNOWN_NODE = 1 };
 
@@ -28,7 +28,7 @@ struct own_constraint {
 struct claim_questions {
     const char *unjudged; /* why claims are not judged; NULL: they are */
     struct feasibility_question *bound, *zones, *places;
-    uint32_t zone_count; /* of all bound claims */
+    uint32_t zone_count; /* number of zone questions of all bound claims together */
 };
 
 struct evaluation {
@@ -41,7 +41,8 @@ struct evaluation {
     int own_failed;             /* 0, or the error of one of them ... */
     struct err own_err;         /* ... and its text */
     struct claim_questions claims;
-    struct feasibility_question added; /* of options->added_affinity, if NodeAffinity is run */
+    struct feasibility_question added; /* question about options->added_affinity, if NodeAffinity is
+                                          run */
     uint32_t filters;                  /* FILTER_* that will be run */
     bool in_tree;                      /* scores: options->in_tree */
     struct pod_terms terms;            /* the pod's, compiled: for FILTER_INTER_POD_AFFINITY the
@@ -50,7 +51,7 @@ struct evaluation {
     struct err terms_err;              /* ... and its text */
     struct cache_view *view;
     struct arena *arena;
-    const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */
+    const uint32_t *slots; /* slots of the candidates; TOPOLOGY_NONE: the node is not known */
     uint32_t count;
     const struct algorithm *running; /* the algorithm that adds reasons */
     struct str *reasons;             /* [REASONS_MAX] */

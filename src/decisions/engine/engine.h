@@ -130,10 +130,12 @@ struct engine_options {
     bool resources_are_known;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
-    const struct ordered_rule *policy_rule; /* for this pod if none of those applies; or NULL */
+    const struct ordered_rule *policy_rule; /* the rule for this pod if no ordered rule applies; or
+                                               NULL */
     uint32_t max_priority;                  /* up to PRIORITY_STEPS_MAX; 0: ENGINE_MAX_PRIORITY */
-    uint64_t max_steps; /* of one call, under the cache's lock; 0: LIMIT_ENGINE_STEPS and so on */
-    const struct locality_tier *tiers; /* of locality's scores, from near to far */
+    uint64_t max_steps;                /* steps of one call under the cache's lock; 0: the limits
+                                          LIMIT_ENGINE_STEPS* */
+    const struct locality_tier *tiers; /* tiers of locality's scores, from near to far */
     uint32_t tier_count;               /* at most LIMIT_POLICY_TERMS; 0: engine_default_tiers */
     /* Weights of the scores; an algorithm with weight 0 does not score. */
     uint32_t spread_weight, ordered_weight, locality_weight;
@@ -164,7 +166,7 @@ struct candidates {
 enum { DOMAIN_REFUSALS = 4 };
 struct domain_report {
     struct str name; /* the label's value; in a rule after those of earlier terms: "eu/eu-1" */
-    int64_t pods;    /* pods that count there */
+    int64_t pods;    /* pods in the domain that the constraint counts */
     bool counts;     /* false: no node passes the inclusion policies, so it is no domain */
     bool allowed;    /* the constraint lets one more pod in */
     uint32_t nodes, passed; /* candidates */
@@ -228,7 +230,7 @@ enum { DATASET_HOLDERS = 10 };
 struct dataset_report {
     const struct mounted_dataset *dataset; /* the pod's */
     double weight;                         /* its share of all datasets; 0 to 1 */
-    uint32_t nodes;                        /* nodes that hold bytes */
+    uint32_t nodes;                        /* number of nodes that hold bytes of the dataset */
     struct {
         struct str node;        /* arena */
         int64_t bytes;          /* estimated; -1: the cached bytes are unknown */
@@ -252,12 +254,12 @@ struct score_column {
 /* The scores of one of kube-scheduler's own plugins. */
 struct in_tree_column {
     const char *plugin;
-    uint32_t weight; /* in the default profile */
+    uint32_t weight; /* the plugin's weight in kube-scheduler's default profile */
     int64_t *scores; /* 0..ENGINE_MAX_NORMALIZED, per candidate */
 };
 
 struct score_result {
-    struct score_column columns[ENGINE_ALGORITHMS]; /* of the algorithms that did not skip */
+    struct score_column columns[ENGINE_ALGORITHMS]; /* scores of the algorithms that did not skip */
     uint32_t column_count;
     int32_t *priorities; /* 0..options.max_priority, per candidate; all 0 when every algorithm
                             skipped; arena */

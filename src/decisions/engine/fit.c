@@ -22,7 +22,7 @@ struct wanted {
 };
 
 struct fit_state {
-    struct evaluation *e;  /* for reasons, which are made when they are needed */
+    struct evaluation *e;  /* used to add reasons at the moment they are needed */
     struct wanted *wanted; /* in upstream's order */
     uint32_t count;
     uint32_t *removed_pods;        /* per slot */

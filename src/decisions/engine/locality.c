@@ -54,7 +54,7 @@ struct tier {
 struct locality {
     struct evaluation *e;
     uint32_t slots;
-    struct tier *tiers; /* from near to far */
+    struct tier *tiers; /* tiers, from near to far */
     uint32_t tier_count;
     double nearest;    /* sum of all gains */
     double *held;      /* [slots] the present dataset's counted bytes, in any unit */

@@ -9,10 +9,10 @@
 struct ready_constraint {
     const struct spread_constraint *constraint;
     struct topology_column column;
-    const uint32_t *counts; /* per slot; NULL: counts nothing */
+    const uint32_t *counts; /* counted pods per slot; NULL: the selector counts no pod */
     const int64_t *assumed; /* per slot, a whole pod is CACHE_POD; NULL: none; for scores only */
     struct selector selector;
-    uint64_t selector_steps; /* to match one pod */
+    uint64_t selector_steps; /* steps to match the selector with one pod */
     int64_t self;            /* 1 if the selector matches the pod itself */
     uint8_t required_flags;  /* CANDIDATE_*: flags of the nodes that count */
 };

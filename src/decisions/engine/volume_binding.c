@@ -12,7 +12,7 @@ struct binding_state {
     const struct pod_claims *claims;
     const uint8_t **bound;  /* flags per slot; NULL: the claim's volume may be anywhere */
     const uint8_t **places; /* likewise */
-    uint32_t *taken;        /* by static volume: the number of the node that took it last */
+    uint32_t *taken;        /* by static volume: the number of the last node that took the volume */
     uint32_t node;          /* number of the node that is judged, from 1 */
     uint8_t rejected, conflict, no_volume, both;
 };
