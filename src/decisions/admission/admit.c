@@ -7,7 +7,8 @@
 
 struct admitting {
     const struct admitted_kind *kind;
-    struct admission_question *question; /* of the kind's own type, as are the next two */
+    struct admission_question *question; /* the question, in the struct of the object's kind, like
+                                            the next two members */
     struct admission_question *came;     /* the object as it came */
     struct admission_question *before;   /* the object before the plugin ran */
     struct review_answer *answer;

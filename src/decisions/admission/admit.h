@@ -57,7 +57,7 @@ struct admission_outcome {
     const struct str *warnings; /* for the user: requests that are not met by choice */
     uint32_t warning_count;
     int refused;      /* HTTP status of a denial: the object must not be created; 0: go on */
-    struct str cause; /* of a denial, for the user */
+    struct str cause; /* the cause of a denial, for the user */
 };
 
 struct admission_plugin {
@@ -79,7 +79,7 @@ struct admitted_kind {
     struct str group, resource, kind; /* "", "pods", "Pod" */
     const struct admission_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
-    size_t question_size; /* size of its own struct */
+    size_t question_size; /* size of the kind's own struct of a question */
     bool validates;       /* its plugins see objects as they will be stored, and change nothing */
     bool updates;         /* UPDATE is reviewed, too */
     /* Reads `object` into the question; the caller has set the question's head. After each plugin

@@ -32,7 +32,7 @@ static int wrong(const struct patch_change *c, uint32_t depth, const char *why, 
 /* The place in the document for one change. */
 struct target {
     size_t begin, end;                              /* bytes of the document that are replaced */
-    enum { IN_PLACE, MEMBER, ELEMENT, NOTHING } as; /* NOTHING: they are only removed */
+    enum { IN_PLACE, MEMBER, ELEMENT, NOTHING } as; /* NOTHING: values are only removed */
     bool alone;                                     /* a new item, and its container is empty */
     uint32_t there; /* number of names in the operation's path; the other names go into its value */
     uint32_t change;

@@ -18,7 +18,7 @@ struct review {
     struct str group, resource; /* "", "pods" */
     struct str subresource;     /* "" for the object itself */
     struct str operation;       /* CREATE, UPDATE, DELETE, CONNECT */
-    struct str namespace;       /* of the object, whose own member may be empty */
+    struct str namespace;       /* the object's namespace; the object's own member may be empty */
     struct str object;          /* JSON as received; "" if absent */
     struct str old_object;      /* with UPDATE and DELETE: the stored object */
     struct str user;            /* who makes the request; "": not given */
@@ -44,11 +44,13 @@ struct review_answer {
     uint32_t failure_count;                      /* number of failures among the warnings */
     struct str mistakes[LIMIT_FINDING_WARNINGS]; /* more warnings: findings about the object */
     uint32_t mistake_count;
-    struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; each key is one name */
+    struct label annotations[REVIEW_NOTES_MAX]; /* annotations for the audit log; each key is one
+                                                   name */
     uint32_t annotation_count;
     uint64_t steps;  /* taken by the review */
-    bool gave_up;    /* it took more than LIMIT_REVIEW_STEPS: nothing is changed */
-    char spare[200]; /* holds a warning if memory is short; so do not copy such an answer */
+    bool gave_up;    /* the review took more than LIMIT_REVIEW_STEPS steps, so nothing is changed */
+    char spare[200]; /* holds a warning if memory is short. `warnings` may point here, so do not
+                        copy the struct */
 };
 
 /* Warnings beyond REVIEW_NOTES_MAX are dropped: people read them. */

@@ -37,7 +37,7 @@ struct placement_options {
     bool is_waiting;          /* ... but there is no leader to publish them now */
     bool owns;                /* a controller owns the decisions of Placements in mode Owner */
     uint32_t shards;          /* number of score objects: 1..INJECTED_SHARDS */
-    uint64_t random;          /* for a new key */
+    uint64_t random;          /* a random number for a new key */
     /* The publisher of scores reviews a live Placement: its scores exist, so it gets its gate, with
      * this key, even if OCM leaves the Placement alone. */
     bool is_publisher;
@@ -49,11 +49,11 @@ struct placement_options {
 struct placement_question {
     struct admission_question head;
     bool is_updated;
-    bool is_negative; /* its number is negative; then nothing else is read */
+    bool is_negative; /* numberOfClusters is negative; then no other field is read */
     int64_t number;
-    struct placement placement; /* with the review's namespace */
+    struct placement placement; /* the decoded Placement, with the namespace of the review */
     struct placement_shape shape;
-    struct placement_shape old; /* as stored; zeroed for a new Placement */
+    struct placement_shape old; /* the shape of the stored object; zeroed for a new Placement */
     int64_t old_number;
     struct ocm_policy_terms policy;
     struct ocm_terms terms;

@@ -48,7 +48,8 @@ static struct injected find_kept(const struct placement_question *q) {
     const struct injected_key own =
         injected_key_of(q->placement.meta.uid, placement_options(q)->shards);
     if (q->is_updated && q->shape.injected.valid && injected_key_eq(q->shape.injected.key, own))
-        return q->shape.injected; /* the publisher of its scores has given it its own key */
+        return q->shape.injected; /* the publisher of the Placement's scores has given the Placement
+                                     its own key */
     if (q->old.injected.valid)
         return q->old.injected;
     if (q->is_updated && shape_key(&q->old, &kept.key))

@@ -23,7 +23,8 @@ struct search {
     struct arena *arena;
     struct cache_meant meant;
     uint32_t *key_of_meant; /* [meant.count] */
-    uint32_t from_others; /* the first so many of `meant` match others, the rest the pod's group */
+    uint32_t from_others;   /* number of terms in `meant` that match other groups: these come first;
+                               the others match the pod's group */
     struct cache_meaning meaning; /* marked with their keys */
     struct kept_from *keys;
     uint32_t key_count;

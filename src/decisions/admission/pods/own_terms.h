@@ -8,11 +8,12 @@
 #include "admission/pods/pods.h"
 
 enum own_term {
-    TERM_TOGETHER,    /* beside its own group */
-    TERM_UNIT,        /* beside only the other pods of its unit; the pod is the unit's first */
-    TERM_APART,       /* away from its own group */
-    TERM_WITH_OTHERS, /* beside pods of another group */
-    TERM_FROM_OTHERS, /* away from pods of another group */
+    TERM_TOGETHER,    /* the pod must be beside its own group */
+    TERM_UNIT,        /* the pod must be beside the other pods of its unit only; it is the unit's
+                         first pod */
+    TERM_APART,       /* the pod must be away from its own group */
+    TERM_WITH_OTHERS, /* the pod must be beside pods of another group */
+    TERM_FROM_OTHERS, /* the pod must be away from pods of another group */
     OWN_TERMS,
 };
 
@@ -22,7 +23,7 @@ struct own_terms {
         uint32_t count;
     } keys[OWN_TERMS];
     struct pod_affinity from_others; /* the terms of TERM_FROM_OTHERS; in the arena */
-    struct pod_affinity from_group;  /* likewise, the terms of TERM_APART */
+    struct pod_affinity from_group;  /* the terms of TERM_APART; in the arena */
 };
 
 /* Returns 0, -E2BIG (the review's steps are spent) or -ENOMEM. */

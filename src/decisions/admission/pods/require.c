@@ -166,11 +166,12 @@ static struct owner_ref controller_ref(const struct judged *j) {
 struct neighbours {
     const struct policy *policy;
     const struct labels *group;
-    uint64_t policy_steps; /* of matching the policy's selector */
+    uint64_t policy_steps; /* steps to match the policy's selector with one pod */
     struct steps steps;
     struct arena *arena; /* the review's arena */
     /* found: */
-    struct label shared; /* in the arena; without a key: no pod shares a label */
+    struct label shared; /* the first shared label, in the arena; without a key: no pod shares a
+                            label */
     bool several;        /* the group has another pod */
 };
 

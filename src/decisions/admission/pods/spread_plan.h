@@ -36,7 +36,8 @@ enum spread_fate {
     SPREAD_NO_NODE_HAS_KEY, /* no node that the pod may use has the key and those of its other hard
                                constraints */
     SPREAD_OWN_AFFINITY,    /* the pod's group must stay together in a domain to spread over */
-    SPREAD_OWN_ANTI_AFFINITY, /* its group is kept apart already, at most one pod a domain */
+    SPREAD_OWN_ANTI_AFFINITY, /* the pod's own terms already keep its group apart: at most one pod
+                                 in a domain */
     SPREAD_NO_GROUP,          /* no label identifies the pods to count */
     SPREAD_UNIT_MEMBER,       /* the pod is not the first one of its unit */
     SPREAD_GANG,              /* its unit has no first pod */

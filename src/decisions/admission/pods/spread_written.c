@@ -35,7 +35,7 @@ static void read_items(struct json_reader *r, struct spread_written *w) {
         note_item(w, key);
 }
 
-/* Descends into the members with these names, one within the other. */
+/* Descends along a path: each name is a member of the value before it. */
 static void read_path(struct json_reader *r, const struct str *path, struct spread_written *w) {
     struct str key;
     if (path->n == 0) {
@@ -47,7 +47,7 @@ static void read_path(struct json_reader *r, const struct str *path, struct spre
     while (json_member(r, &key))
         if (str_eq(key, *path)) {
             w->known = w->known || str_eq(key, STR("f:spec"));
-            read_path(r, path + 1, w); /* as deep as the path is long */
+            read_path(r, path + 1, w); /* the depth of the recursion is the length of the path */
         }
 }
 
