@@ -36,7 +36,7 @@ static void problem(struct check *c, const char *fmt, ...) {
     char text[1024];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is fine: it is for people */
+    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is fine: people read it */
     va_end(args);
     c->report->problems[c->report->count++] = arena_str(c->arena, str_of(text));
 }

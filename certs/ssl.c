@@ -11,7 +11,7 @@ int ssl_error(struct err *err, int code, const char *fmt, ...) {
     char what[256];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, args); /* truncation is fine: it is for people */
+    (void)vsnprintf(what, sizeof what, fmt, args); /* truncation is fine: people read it */
     va_end(args);
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
     ERR_clear_error();

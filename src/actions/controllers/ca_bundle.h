@@ -31,7 +31,7 @@
 
 struct ca_bundle_controller_options {
     struct writer *writer;         /* borrowed until ca_bundle_controller_free(), as the rest */
-    struct clock *clock;           /* NULL: the real one */
+    struct clock *clock;           /* NULL: the real clock */
     struct event_recorder *events; /* NULL: none are written */
     enum webhook_kind kind;        /* of the object */
     const char *name;              /* of the object */

@@ -38,7 +38,7 @@ struct leaving_nodes_options {
     struct kube_client *client;
     struct writer *writer;         /* the client's */
     const struct elector *elector; /* the leader writes; NULL: every replica */
-    struct clock *clock;           /* NULL: the real one */
+    struct clock *clock;           /* NULL: the real clock */
     const struct kube_io *io;      /* NULL: the client's */
 };
 

@@ -42,7 +42,7 @@ struct policy_status_controller_options {
     const struct elector *elector;  /* the leader writes; NULL: every replica */
     const struct policy_evasion_row *evasions; /* [POLICY_EVASIONS]; may be NULL; static */
     struct event_recorder *events;             /* NULL: none are written */
-    struct clock *clock;                       /* NULL: the real one */
+    struct clock *clock;                       /* NULL: the real clock */
     const struct kube_io *io;                  /* NULL: the client's */
 };
 

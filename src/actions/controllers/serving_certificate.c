@@ -272,7 +272,7 @@ static int plan_client(const struct certificate_controller *k, struct rotation *
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     struct certificate_controller *k = ctx;
     CLEANUP(rotation_done) struct rotation made = {.why = NULL};
-    (void)name; /* there is only one */
+    (void)name; /* there is only one Secret */
     if (!may_write(k) || !may_sign(k))
         return 0;
     int r = k->options.signer != NULL ? plan_client(k, &made, err) : plan_server(k, &made, err);
@@ -318,7 +318,7 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
     struct certificate_controller *k = ctx;
     bool conflict = result->end == WRITE_CONFLICT;
     char note[160];
-    (void)name; /* there is only one */
+    (void)name; /* there is only one Secret */
     if (result->end == WRITE_DONE) {
         metric_add(&k->results[WRITTEN], 1);
         LOG_I("issued a certificate", SECRET(k), LOG_CSTR("because", k->why));

@@ -57,7 +57,7 @@ struct certificate_controller_options {
     const struct certificate_names *names;
     struct kube_client *client;    /* borrowed until certificate_controller_free(), as the rest */
     struct writer *writer;         /* the client's */
-    struct clock *clock;           /* NULL: the real one */
+    struct clock *clock;           /* NULL: the real clock */
     const struct kube_io *io;      /* NULL: the client's */
     struct event_recorder *events; /* NULL: none are written */
     const char *namespace, *name;

@@ -34,7 +34,7 @@ struct placement_decisions_options {
     struct event_recorder *events;     /* NULL: no Events */
     struct placement_history *history; /* NULL: no history */
     struct owned_settings settings;
-    struct clock *clock;      /* NULL: the real one */
+    struct clock *clock;      /* NULL: the real clock */
     const struct kube_io *io; /* NULL: the client's */
 };
 

@@ -48,7 +48,7 @@ struct planner_options {
     void *ctx;
     struct event_recorder *events;     /* NULL: no Events */
     struct placement_history *history; /* NULL: no history */
-    struct clock *clock;               /* NULL: the real one */
+    struct clock *clock;               /* NULL: the real clock */
     int64_t (*wall_us)(void);          /* NULL: kube_wall_us */
 };
 

@@ -66,7 +66,7 @@ static struct str name_of(const void *items, size_t i) {
     return ((struct member *const *)items)[i]->name;
 }
 
-/* Returns the place of the name, or where it would be. */
+/* Returns the index of the name, or the index where it must be inserted. */
 static uint32_t place_of(const struct members *m, struct str name, bool *ret_found) {
     return (uint32_t)sorted_place(m->items, m->count, name_of, name, ret_found);
 }

@@ -15,7 +15,7 @@ int select_fail(struct select_work *w, const char *fmt, ...) {
     char text[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* may be cut: it is for people */
+    (void)vsnprintf(text, sizeof text, fmt, args); /* may be cut: people read it */
     va_end(args);
     w->ret->kind = KARMADA_ERROR;
     w->ret->error = arena_str(w->arena, str_of(text));

@@ -67,7 +67,7 @@ struct cache_options {
     int64_t reservation_ttl_ms;
     const struct workload_key *left_out; /* pods of this controller are not kept; borrowed; NULL:
                                             all are */
-    struct clock *clock;                 /* borrowed; NULL: the real one */
+    struct clock *clock;                 /* borrowed; NULL: the real clock */
 };
 
 int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) MUST_CHECK;

@@ -18,7 +18,7 @@ struct kube_source;
 struct kube_source_options {
     struct cache *cache;
     struct kube_client *client; /* borrowed until kube_source_free() */
-    struct clock *clock;        /* the same as the cache's; NULL: the real one */
+    struct clock *clock;        /* the same as the cache's; NULL: the real clock */
     bool workloads;
     uint64_t seed; /* for jitter */
     void (*on_ready)(

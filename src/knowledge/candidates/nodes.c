@@ -61,7 +61,7 @@ static int forget(void *contents, const struct informer_object *gone, struct err
 
 static struct pool *records(void *contents, uint32_t kind) {
     const struct world *w = contents;
-    (void)kind; /* there is only one */
+    (void)kind; /* there is only one kind */
     return topology_records(w->topology);
 }
 

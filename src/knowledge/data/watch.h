@@ -19,7 +19,7 @@ struct fluid_watch;
 struct fluid_watch_options {
     struct fluid_live *objects; /* borrowed until fluid_watch_free() */
     struct kube_client *client; /* borrowed likewise */
-    struct clock *clock;        /* NULL: the real one */
+    struct clock *clock;        /* NULL: the real clock */
     uint64_t seed;              /* for jitter */
     bool eager;
 };

@@ -113,7 +113,7 @@ static uint32_t count(const void *contents) {
 
 static struct pool *records(void *contents, uint32_t kind) {
     const struct karmada_contents *c = contents;
-    (void)kind; /* there is only one */
+    (void)kind; /* there is only one kind */
     return topology_records(c->clusters);
 }
 

@@ -225,7 +225,7 @@ uint32_t fleet_score_name(const struct fleet_view *v, struct str score) {
     return intern_find(&v->contents->strings, score);
 }
 
-/* Returns the place of the item with this name, or where it would be. */
+/* Returns the index of the item with this name, or the index where it must be inserted. */
 static uint32_t place_of(const struct score_record *s, uint32_t name) {
     uint32_t low = 0, high = s->item_count;
     while (low < high) {

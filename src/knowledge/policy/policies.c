@@ -101,7 +101,7 @@ static struct str live_name(const void *items, size_t i) {
     return ((const struct live *)items)[i].name;
 }
 
-/* Returns the place of a name, or where it would be, among the API server's. */
+/* Returns the index of a name, or the index to insert it, among the policies of the API server. */
 static uint32_t live_at(const struct policy_source *s, struct str name, bool *ret_found) {
     return (uint32_t)sorted_place(s->live, s->live_count, live_name, name, ret_found);
 }

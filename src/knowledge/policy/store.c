@@ -4,7 +4,7 @@
 
 static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     struct err err;
-    (void)kind; /* there is only one */
+    (void)kind; /* there is only one kind */
     if (how == LISTING_BEGINS)
         policy_live_begin(contents);
     else if (how == LISTING_FAILS)

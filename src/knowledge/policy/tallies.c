@@ -39,7 +39,7 @@ static struct str entry_name(const void *items, size_t i) {
     return str_of(((const struct entry *)items)[i].name);
 }
 
-/* Returns the place of a name, or where it would be. */
+/* Returns the index of a name, or the index where it must be inserted. */
 static size_t entry_at(const struct policy_tallies *t, struct str name, bool *ret_found) {
     return sorted_place(t->entries, t->count, entry_name, name, ret_found);
 }

@@ -122,7 +122,7 @@ int informer_load(struct informer *i, const char *const *paths, size_t count,
 
 struct informer_watch {
     struct kube_client *client; /* borrowed until informer_stop() */
-    struct clock *clock;        /* borrowed, too; NULL: the real one */
+    struct clock *clock;        /* borrowed, too; NULL: the real clock */
     uint64_t seed;              /* of jitter */
     uint64_t without;           /* bit k: the kind in row k is not watched (yet) */
     bool unmeasured;            /* no metrics: one of many informers of the same kinds */

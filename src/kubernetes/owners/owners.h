@@ -32,7 +32,7 @@ struct owner_wanted {
 /* Could the controller have a selector to read? */
 bool owner_is_custom(const struct owner_ref *ref);
 
-/* `clock` is borrowed; NULL: the real one. 0 or -ENOMEM; free takes NULL. */
+/* `clock` is borrowed; NULL: the real clock. 0 or -ENOMEM; free takes NULL. */
 int owners_new(struct clock *clock, struct owners **ret, struct err *err) MUST_CHECK;
 void owners_free(struct owners *o);
 

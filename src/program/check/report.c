@@ -46,7 +46,7 @@ void check_report_add(struct check_report *f, enum severity severity, uint32_t l
     char problem[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(problem, sizeof problem, fmt, args); /* truncation is fine: it is for people */
+    (void)vsnprintf(problem, sizeof problem, fmt, args); /* truncation is fine: people read it */
     va_end(args);
     struct check_row *items = arena_push(f->arena, f->items, f->count, &f->cap, sizeof *items);
     if (items == NULL)

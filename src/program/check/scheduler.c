@@ -31,7 +31,7 @@ void judge_say(const struct judge *j, enum severity severity, const char *member
     if (is_refused(j, path))
         return;
     va_start(args, fmt);
-    (void)vsnprintf(problem, sizeof problem, fmt, args); /* truncation is fine: it is for people */
+    (void)vsnprintf(problem, sizeof problem, fmt, args); /* truncation is fine: people read it */
     va_end(args);
     uint32_t line = scheduler_config_line(j->config, j->extender->json, member, j->out->arena);
     check_report_add(j->out, severity, line, path, advice, "%s", problem);

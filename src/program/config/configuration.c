@@ -169,7 +169,7 @@ static void keep_first(void *ctx, const struct configuration_problem *p) {
     const char *then = p->advice[0] != '\0' ? "; " : "";
     if (p->is_key)
         (void)snprintf(first->text, sizeof first->text, "%s '%s'%s%s", p->text, p->path, then,
-                       p->advice); /* may be cut, here and below: it is for people */
+                       p->advice); /* may be cut, here and below: people read it */
     else
         (void)snprintf(first->text, sizeof first->text, "%s: %s%s%s", p->path, p->text, then,
                        p->advice);

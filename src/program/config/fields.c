@@ -40,7 +40,7 @@ void field_bad_value(struct field_source *s, const char *path, struct str json, 
     char text[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* may be cut: it is for people */
+    (void)vsnprintf(text, sizeof text, fmt, args); /* may be cut: people read it */
     va_end(args);
     report(s, &(struct field_problem){.kind = FIELD_BAD_VALUE,
                                       .line = json.p != NULL ? line_of(s, json.p) : 0,
@@ -70,7 +70,7 @@ const char *field_path_at(struct field_source *s, const char *a, uint32_t index)
 static void key_problem(struct field_source *s, const struct level *l, enum field_problem_kind kind,
                         struct str key, const char *at, const char *suggestion) {
     char name[300];
-    (void)snprintf(name, sizeof name, "%.*s", STR_ARG(key)); /* may be cut: it is for people */
+    (void)snprintf(name, sizeof name, "%.*s", STR_ARG(key)); /* may be cut: people read it */
     report(s, &(struct field_problem){.kind = kind,
                                       .line = line_of(s, at),
                                       .path = field_path(s, l->path, name),

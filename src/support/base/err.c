@@ -17,7 +17,7 @@ int err_set(struct err *err, int code, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(err->text, sizeof err->text, fmt,
-                    args); /* truncation is fine: it is for people */
+                    args); /* truncation is fine: people read it */
     va_end(args);
     err->code = code;
     return code;
@@ -46,7 +46,7 @@ int err_wrap(struct err *err, const char *fmt, ...) {
     char outer[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(outer, sizeof outer - 3, fmt, args); /* cut: it is for people */
+    int n = vsnprintf(outer, sizeof outer - 3, fmt, args); /* cut: people read it */
     va_end(args);
     if (n < 0)
         return err->code;

@@ -39,7 +39,7 @@ void json_fail(struct json_reader *r, const char *fmt, ...) {
     char what[256];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, args); /* truncation is fine: it is for people */
+    (void)vsnprintf(what, sizeof what, fmt, args); /* truncation is fine: people read it */
     va_end(args);
     char bytes[512]; /* the error shows 200 of them */
     struct strbuf path = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};

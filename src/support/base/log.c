@@ -26,7 +26,7 @@ static struct {
     _Atomic(enum log_level) least;
     enum log_format format;
     int fd;
-    struct clock *clock; /* borrowed; NULL: the real one */
+    struct clock *clock; /* borrowed; NULL: the real clock */
 } settings = {.least = LOG_INFO, .format = LOG_LOGFMT, .fd = STDERR_FILENO};
 
 /* The trace that this thread's lines belong to. */

@@ -33,7 +33,7 @@ void fluid_note(struct fluid_edit *e, const char *fmt, ...) {
     char text[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(text, sizeof text, fmt, args); /* may be cut: it is for people */
+    int n = vsnprintf(text, sizeof text, fmt, args); /* may be cut: people read it */
     va_end(args);
     const char *copy = n < 0 ? NULL : arena_cstr(e->arena, str_of(text));
     const char **grown =

@@ -39,7 +39,7 @@ struct identity {
 
 struct credentials_options {
     const struct kube_access *access; /* borrowed for the object's life */
-    struct clock *clock;              /* NULL: the real one */
+    struct clock *clock;              /* NULL: the real clock */
     void (*wake)(void *ctx);          /* a plugin has ended: ask again. May be NULL */
     void *ctx;
 };

@@ -32,7 +32,7 @@ struct outage;
  * for the client's life. Returns 0, -EINVAL, -ENOMEM, or the error of reading the credentials. */
 int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
                        struct kube_client **ret, struct err *err) MUST_CHECK;
-/* Makes a client with its own loop and this clock (NULL: the real one). */
+/* Makes a client with its own loop and this clock (NULL: the real clock). */
 int kube_client_new(const struct kube_access *access, struct clock *clock, struct kube_client **ret,
                     struct err *err) MUST_CHECK;
 /* Before it returns, every waiting timer of the client fires, and every request ends with

@@ -14,8 +14,8 @@
 
 struct kube_loop;
 
-/* `clock` (NULL: the real one) is borrowed for the loop's life. Returns 0, -ENOMEM, or the error of
- * starting the thread. */
+/* `clock` (NULL: the real clock) is borrowed for the loop's life. Returns 0, -ENOMEM, or the error
+ * of starting the thread. */
 int kube_loop_new(struct clock *clock, struct kube_loop **ret, struct err *err) MUST_CHECK;
 /* Ends the thread. All clients on the loop must be freed before. NULL is fine. */
 void kube_loop_free(struct kube_loop *l);

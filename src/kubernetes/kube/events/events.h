@@ -54,7 +54,7 @@ struct event {
 
 struct event_options {
     struct kube_client *client; /* borrowed until event_recorder_free() */
-    struct clock *clock;        /* NULL: the real one */
+    struct clock *clock;        /* NULL: the real clock */
     const char *instance;       /* reportingInstance: who we are; cut at 128 bytes */
     uint64_t seed;              /* of the jitter */
     const struct kube_io *io;   /* NULL: the client's */

@@ -18,7 +18,7 @@ struct feed {
 struct feed_options {
     const struct watched_kind *kind;
     struct kube_client *client; /* borrowed until feed_stop() */
-    struct clock *clock;        /* likewise; NULL: the real one */
+    struct clock *clock;        /* likewise; NULL: the real clock */
     struct reflector_sink sink; /* called on the client's thread */
     uint64_t seed;              /* of jitter */
     bool unmeasured;            /* no metrics: one of many feeds of its kind */

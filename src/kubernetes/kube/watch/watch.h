@@ -9,8 +9,8 @@
 
 struct kube_watch;
 
-/* Begins at once. `client` and `clock` (NULL: the real one) are borrowed for the watch's life. The
- * role in the options is the client's, whatever is there. 0 or -ENOMEM. */
+/* Begins at once. `client` and `clock` (NULL: the real clock) are borrowed for the watch's life.
+ * The role in the options is the client's, whatever is there. 0 or -ENOMEM. */
 int kube_watch_start(struct kube_client *client, struct clock *clock,
                      const struct reflector_options *options, struct kube_watch **ret,
                      struct err *err) MUST_CHECK;

@@ -20,7 +20,7 @@ struct writer;
 
 struct writer_options {
     struct kube_client *client; /* borrowed until writer_free() */
-    struct clock *clock;        /* likewise; NULL: the real one */
+    struct clock *clock;        /* likewise; NULL: the real clock */
     const struct kube_io *io;   /* NULL: the client's */
     /* All zero: 4 at the same time; 10 at once and then 5 a second. upstream: client-go
      * rest/config.go, QPS and Burst. At most LIMIT_WRITES_IN_FLIGHT are under way. */
