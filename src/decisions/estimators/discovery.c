@@ -13,7 +13,7 @@ struct service_port {
 };
 struct service {
     struct str type, external_name;
-    struct service_port found; /* the first one with the wanted port */
+    struct service_port found; /* the first of the Service's ports that is the wanted one */
     bool has_port;
 };
 

@@ -17,7 +17,7 @@
 struct tracked_estimators;
 
 struct tracked_estimators_options {
-    struct estimator_services services; /* what is looked for */
+    struct estimator_services services; /* names and port of the Services to find */
     const char *const *addresses;       /* configured, "NAME=HOST:PORT" */
     size_t address_count;
     bool without_pull; /* clusters in Pull mode are not asked, but for those with an address */

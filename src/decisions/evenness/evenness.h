@@ -76,7 +76,7 @@ struct evenness_result {
 struct evenness_workload {
     struct str namespace, group, kind, name;
     uint32_t pods;
-    uint32_t lost;    /* of these pods: on nodes that are not known */
+    uint32_t lost;    /* pods among these on nodes that are not known */
     uint32_t pending; /* pods without a node, which are not in `pods` */
     uint32_t tag;     /* result of evenness_round_tag()'s function; UINT32_MAX: none */
 };
@@ -94,14 +94,14 @@ struct evenness_key {
 };
 
 struct evenness_report {
-    struct evenness_workload *workloads; /* by namespace, name, kind and group */
+    struct evenness_workload *workloads; /* workloads, sorted by namespace, name, kind and group */
     uint32_t workload_count;
-    struct evenness_key *keys; /* as they were asked for */
+    struct evenness_key *keys; /* keys in the order of the request */
     uint32_t key_count;
     uint32_t pods;               /* live ones, also those of no workload */
-    uint32_t lost;               /* of these, on nodes that are not known: in no domain */
+    uint32_t lost;               /* pods among these on nodes that are not known, so in no domain */
     uint32_t pending;            /* pods without a node */
-    int64_t data_age_ms;         /* as a daemon has answered it; 0: not known */
+    int64_t data_age_ms;         /* age of the data, as a daemon reported it; 0: not known */
     uint32_t not_measured;       /* pods of workloads beyond LIMIT_EVENNESS_WORKLOADS */
     struct evenness_note *notes; /* by name: see evenness/latest.h */
     uint32_t note_count;

@@ -18,7 +18,7 @@ struct seen_key {
     struct evenness_domain *domains;
     uint32_t domain_count;
     struct evenness_domain without; /* no domain */
-    uint32_t word, words;           /* of a set's bits: the key's part */
+    uint32_t word, words;           /* the part of a set's bits that belongs to this key */
 };
 
 /* The feasible domains of pods, of all keys. */
@@ -36,7 +36,7 @@ struct seen_reach {
 struct seen_namespace {
     struct str name;
     uint32_t workloads;
-    uint64_t steps; /* for sets that its pods were the first to need */
+    uint64_t steps; /* steps for sets that pods of this namespace needed first */
 };
 
 struct seen_workload {

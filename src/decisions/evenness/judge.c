@@ -22,7 +22,7 @@ struct scratch {
 
 struct judging {
     const struct seen *seen;
-    const uint32_t *slots; /* of pods, by group */
+    const uint32_t *slots; /* slots of the pods, group after group */
     struct evenness_report *report;
     struct seen_key *from;
     struct evenness_key *key;
@@ -187,7 +187,8 @@ static int judge_workload(struct judging *j, const struct seen_workload *workloa
     x->touched_count = x->all_count = x->group_count = 0;
     x->any_fixed = false;
     memset(x->all, 0, j->from->words * sizeof *x->all);
-    bool known = workload->is.pods > 0 && gather(j, workload); /* of no pod nothing is even */
+    /* a workload without pods has no evenness */
+    bool known = workload->is.pods > 0 && gather(j, workload);
     count_pods(j, workload, known);
     result->state = EVENNESS_UNKNOWN;
     if (known) {

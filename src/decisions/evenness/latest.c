@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct evenness_latest {
-    struct mutex lock; /* of the rest, and of holders */
+    struct mutex lock; /* guards the other members, and `holders` of a report */
     struct evenness_held *held;
     uint64_t made;
 };

@@ -33,7 +33,7 @@ int evenness_report_note(struct evenness_report *r, const struct evenness_tag *t
 /* A report that somebody reads. */
 struct evenness_held {
     struct evenness_report *report;
-    uint64_t number; /* of the report: 1 and so on */
+    uint64_t number; /* number of the report, from 1 */
     uint32_t holders;
 };
 /* Takes over the report. Returns 0 or -ENOMEM; after an error the report is freed, and the one

@@ -123,7 +123,7 @@ void evenness_metrics_render(const struct evenness_report *r, uint32_t max, stru
     put_totals(r, out);
     written.bits = max == 0 ? NULL : calloc((size_t)r->key_count + 1, written.words * 8);
     if (written.bits == NULL)
-        return; /* or no memory: the totals are there */
+        return; /* also without memory: the totals are written already */
     strbuf_appendf(out, "# HELP evenkeel_workload_skew The most pods that a workload has in a "
                         "domain where they may run, minus the fewest; for the worst workloads.\n"
                         "# TYPE evenkeel_workload_skew gauge\n");

@@ -28,8 +28,8 @@ struct evenness_page {
     uint32_t key;            /* its number */
     const uint32_t *numbers; /* of workloads */
     uint32_t count;
-    struct str more;     /* "continue"; "": there are no more */
-    int64_t data_age_ms; /* of the cluster's data now; 0: not known */
+    struct str more;     /* value of "continue"; "": the list ends here */
+    int64_t data_age_ms; /* present age of the cluster's data; 0: not known */
 };
 void evenness_render(const struct evenness_report *r, const struct evenness_page *page,
                      struct strbuf *out);

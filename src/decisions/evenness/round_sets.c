@@ -8,7 +8,7 @@
 struct asked {
     struct str namespace;
     struct cache_may_run may;
-    const struct node_affinity *pins; /* all of which must hold */
+    const struct node_affinity *pins; /* all of these affinities must match */
     uint32_t pin_count;
     struct hash128 key;
 };

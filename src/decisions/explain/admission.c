@@ -65,7 +65,7 @@ static void put_dry_run(struct decision *d) {
     struct decision_mark before = decision_mark(d);
     json_key(&d->w, STR("dryRun"));
     json_put_bool(&d->w, true);
-    (void)decision_keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* if there is no room, the member is left out */
 }
 
 void decision_put_admission(struct decision *d, const struct review *review,

@@ -35,14 +35,14 @@ void decision_put_string(struct decision *d, struct str key, struct str s) {
     if (s.n == 0)
         return;
     json_put_member(&d->w, key, s);
-    (void)decision_keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* if there is no room, the member is left out */
 }
 
 void decision_put_number(struct decision *d, struct str key, int64_t number) {
     struct decision_mark before = decision_mark(d);
     json_key(&d->w, key);
     json_put_integer(&d->w, number);
-    (void)decision_keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* if there is no room, the member is left out */
 }
 
 bool decision_begin_list(struct decision *d, struct str key) {
@@ -71,7 +71,7 @@ static void put_ages(struct decision *d, const struct decision_ages *ages) {
             json_put_integer(&d->w, kinds[i].ms);
         }
     json_end_object(&d->w);
-    (void)decision_keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* if there is no room, the member is left out */
 }
 
 /* Writes the sentence as text, because it may have been cut inside a character. */
@@ -81,7 +81,7 @@ static void put_message(struct decision *d, struct str text) {
         return;
     json_key(&d->w, STR("message"));
     json_put_text(&d->w, text);
-    (void)decision_keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* if there is no room, the member is left out */
 }
 
 void decision_begin(struct decision *d, struct strbuf *out, const struct decision_about *about,

@@ -14,7 +14,8 @@ struct pod_now {
     struct str text; /* the Pod, as the API server has it */
     const struct pod *pod;
     const struct engine_options *options; /* used by the simulation */
-    const struct simulation *simulation;  /* of all nodes, with all filters; NULL: none */
+    const struct simulation *simulation;  /* simulation of all nodes with all filters; NULL: no
+                                             simulation */
     struct cache *cache;
     const struct policy *policy; /* gives the pod its constraints; NULL: none, or not known */
     struct fluid_source *fluid;  /* NULL: datasets are not known */

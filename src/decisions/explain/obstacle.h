@@ -8,7 +8,7 @@
 #include "engine/engine.h"
 #include "model/policy.h"
 
-enum { OBSTACLE_BYTES = 170 }; /* of a summary: with the pod's name a line of 200 */
+enum { OBSTACLE_BYTES = 170 }; /* bytes of a summary: with the pod's name, a line has 200 bytes */
 
 /* Is this a hard constraint that leaves no node to the pod? False if it was not reported. */
 bool obstacle_is(const struct applied_constraint *a);

@@ -11,18 +11,20 @@
 #include "explain/pod_state.h"
 #include "model/policy.h"
 
-enum { PENDING_FILTERS = 11 }; /* of kube-scheduler and of Evenkeel: FILTER_* */
+enum { PENDING_FILTERS = 11 }; /* number of filters of kube-scheduler and of Evenkeel: FILTER_* */
 
 struct pending_question {
     const struct pod_state *state;
     const struct pod *pod;           /* the same pod, as the engine reads it */
-    const struct filter_result *now; /* of all nodes, with options.reports; NULL: no result */
+    const struct filter_result *now; /* present result for all nodes, with options.reports; NULL: no
+                                        result */
     uint32_t nodes;                  /* number of nodes in `now` */
     /* For each node the filters that refuse it, each run alone: FILTER_* bits. NULL: not known. */
     const uint32_t *refusing;
     struct str filter_reasons[PENDING_FILTERS]; /* by bit: the filter's reason at one node */
     struct str taint; /* a taint that keeps the pod off a node, "key=value:effect"; or "" */
-    struct str unready_dataset, unready_phase; /* of a dataset that the pod mounts; or "" */
+    struct str unready_dataset, unready_phase; /* name and phase of a dataset that the pod mounts
+                                                  and that is not ready; or "" */
     const struct policy *policy; /* gives the pod its constraints; NULL: none, or not known */
 };
 

@@ -24,7 +24,7 @@
 #include "model/policy.h"
 
 struct explain_question {
-    struct str text; /* of the pod: JSON */
+    struct str text; /* the pod as JSON */
     struct pod pod;  /* decoded with POD_SCORED; its namespace is not empty */
     struct candidates nodes;
     bool has_nodes;
@@ -32,8 +32,8 @@ struct explain_question {
     bool has_policies;
     struct node_affinity added;
     bool has_added;
-    struct str workload;  /* JSON; without one, the text of the pod */
-    struct str spec_path; /* of the pod's spec in it; "spec" in a pod */
+    struct str workload;  /* the workload as JSON; if the question has none, the text of the pod */
+    struct str spec_path; /* path of the pod's spec in `workload`; "spec" in a pod */
     struct ignored_resources ignored;
     struct str not_read; /* at most LIMIT_NOT_READ bytes */
 };

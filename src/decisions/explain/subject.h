@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct subject {
-    struct str group;     /* of the API; "" is the core group */
+    struct str group;     /* API group; "" is the core group */
     struct str kind;      /* "Pod" */
     struct str namespace; /* "" if the object is in none */
     struct str name;
