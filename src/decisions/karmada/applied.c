@@ -366,7 +366,7 @@ int karmada_placement_store(struct str placement, struct arena *arena, struct st
 /* The compared parts of a placement, in comparable form; "" for nil. */
 struct comparable {
     struct str fields[PLACEMENT_FIELDS];
-    struct str term; /* of clusterAffinities, the observed one; .p NULL: not found */
+    struct str term; /* the observed term of clusterAffinities; .p NULL: not found */
 };
 
 /* Gets the first term with the name, in comparable form. */

@@ -13,7 +13,7 @@ struct karmada_assignment {
     const struct target_cluster
         *clusters; /* in the arena, sorted by name; borrows candidates' names */
     uint32_t count;
-    enum karmada_error kind; /* unless it is KARMADA_OK, `clusters` is empty */
+    enum karmada_error kind; /* with any other value than KARMADA_OK, `clusters` is empty */
     struct str error;        /* the reason; the caller adds a prefix */
 };
 /*

@@ -13,7 +13,7 @@
 
 /* Why a binding is scheduled: the first reason that holds, in this order. */
 enum karmada_trigger {
-    TRIGGER_NONE, /* it is not scheduled */
+    TRIGGER_NONE, /* the binding is not scheduled */
     TRIGGER_PLACEMENT_CHANGED,
     TRIGGER_REPLICAS_CHANGED,
     TRIGGER_RESCHEDULE, /* rescheduleTriggeredAt is after lastScheduledTime */

@@ -53,7 +53,7 @@ static uint32_t find_size(const struct level_search *s, uint32_t clusters) {
 
 struct exchange_step {
     struct level_search *s;
-    const uint32_t *group_of; /* by rank, + 1 */
+    const uint32_t *group_of; /* by rank: the cluster's group, + 1 */
     uint32_t *in_group;       /* by group: 0: not chosen; otherwise 1 + picked clusters */
     uint32_t size;
     bool *picked;     /* by rank */

@@ -113,7 +113,8 @@ static int divide_by_remainder(struct assigner *a, const struct share *shares, u
         a->given[sorted[i].candidate] += whole;
         remaining -= whole;
     }
-    for (uint32_t i = 0; remaining > 0; i++, remaining--) /* fewer than there are shares */
+    /* `remaining` is less than the number of shares */
+    for (uint32_t i = 0; remaining > 0; i++, remaining--)
         a->given[sorted[i].candidate]++;
     return 0;
 }

@@ -40,15 +40,16 @@ struct assigner {
 struct tier {
     const uint32_t *members; /* candidates, in the order in which they were selected */
     uint32_t count;
-    int64_t replicas; /* to be divided, at most INT32_MAX */
+    int64_t replicas; /* replicas to divide, at most INT32_MAX */
 };
 
 /* Adds replicas to a->given, for the tier's members, or sets a->kind and a->error. Returns 0,
  * -E2BIG (the arena's steps) or -ENOMEM. */
 typedef int divide_fn(struct assigner *a, const struct tier *tier, struct err *err);
-divide_fn divide_duplicated;  /* all replicas to each */
-divide_fn divide_statically;  /* by a->weights; equal shares where all of them are 0 */
-divide_fn divide_dynamically; /* by what clusters can hold: DIVISION_DYNAMIC, _AGGREGATED */
+divide_fn divide_duplicated;  /* gives all replicas to each cluster */
+divide_fn divide_statically;  /* divides by a->weights; gives equal shares if all weights are 0 */
+divide_fn divide_dynamically; /* divides by the replicas that clusters can hold: DIVISION_DYNAMIC,
+                                 _AGGREGATED */
 
 /* A candidate's weight in a division. */
 struct share {

@@ -14,10 +14,11 @@
 
 enum {
     INSERTION_LENGTH = 12, /* up to this length: sorted by insertion */
-    SHORT_LENGTH = 50,     /* below it: the pivot is a median of three, and nothing is repaired */
+    SHORT_LENGTH = 50,     /* below this length: the pivot is a median of three, and no pattern is
+                              repaired */
     REPAIRS = 5,
-    MEDIAN_SWAPS = 12, /* of four medians, when all of them are in descending order */
-    STACK_RANGES = 32, /* each is at least twice as long as the next */
+    MEDIAN_SWAPS = 12, /* swaps of four medians if all their items are in descending order */
+    STACK_RANGES = 32, /* ranges that wait; each is at least twice as long as the next */
 };
 
 struct range {

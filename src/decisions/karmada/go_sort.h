@@ -11,7 +11,7 @@
 
 struct go_sorted {
     int64_t key;
-    uint32_t id; /* the caller's; it is not compared */
+    uint32_t id; /* a number for the caller; it is not compared */
 };
 
 /* Sorts by key, the largest first. O(count x log(count)) for any input; no memory, no recursion. */

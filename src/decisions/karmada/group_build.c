@@ -135,7 +135,7 @@ static int add_pair(struct building *b, uint32_t rank, const struct group_key *k
     if (group == HASHMAP_NONE)
         return steps_spent(&b->w->arena->steps) ? -E2BIG : -ENOMEM;
     struct level_group *g = &b->level->groups[group];
-    /* clusters come by rank: one that names a zone twice is its group's last */
+    /* clusters come by rank, so a cluster that names a zone twice is the last in the group */
     if (g->shown.cluster_count > 0 && b->pairs[g->shown.score].rank == rank)
         return 0;
     struct pair *pairs =
@@ -143,7 +143,8 @@ static int add_pair(struct building *b, uint32_t rank, const struct group_key *k
     if (pairs == NULL)
         return -ENOMEM;
     b->pairs = pairs;
-    g->shown.score = b->level->pairs; /* meanwhile: the place of its last pair */
+    g->shown.score = b->level->pairs; /* until the groups are complete, this is the index of the
+                                         group's last pair */
     pairs[b->level->pairs++] = (struct pair){group, rank};
     g->shown.cluster_count++;
     g->shown.available = add_saturating(g->shown.available, ranked(b->w, rank)->available);

@@ -29,7 +29,8 @@ static int compare_descending(const void *left, const void *right) {
 
 /* Returns the value of the clusters of a group of the last level that are worth their price. */
 static int64_t price_clusters(const struct level_node *node, int64_t price) {
-    uint32_t low = 1, high = node->sum_count; /* the last that is worth it is in [low, high] */
+    uint32_t low = 1, high = node->sum_count; /* the last cluster that is worth its price is in
+                                                 [low, high] */
     while (low < high) {
         const uint32_t mid = low + (high - low + 1) / 2;
         if (node->sums[mid] - node->sums[mid - 1] > price)

@@ -273,7 +273,7 @@ static enum search_result next_combination(struct level_search *s, uint32_t leve
         }
         const uint32_t slot = f->slots[f->next];
         if (f->covers[slot] > 0 && f->uncovered == f->size - f->taken) {
-            f->next++; /* only parents without a group can have one more */
+            f->next++; /* only a parent without a group can get another group */
             continue;
         }
         take_candidate(s, level);
@@ -285,7 +285,7 @@ static enum search_result next_combination(struct level_search *s, uint32_t leve
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole search ---- */
 
 void level_search_begin(struct level_search *s) {
     find_candidates(s, 0);

@@ -11,8 +11,9 @@ enum { LEVELS_AHEAD = 3 };
 
 /* Data of a group for the search. */
 struct level_node {
-    uint32_t first_child, child_count; /* in the level below, as places in its `by_parent` */
-    bool usable;                       /* it has groups below, down to the last level */
+    uint32_t first_child, child_count; /* children in the level below, as indexes in its
+                                          `by_parent` */
+    bool usable;                       /* the group has groups below it, down to the last level */
     int64_t replicas; /* available, with as many groups of the next level as are allowed */
     int64_t clusters; /* below it in the last level, or more */
     int64_t below[LEVELS_AHEAD]; /* groups of the levels below */
@@ -43,7 +44,7 @@ struct level_frame {
     uint32_t count;
     uint32_t *slots; /* [count]: the index of a candidate's parent among the chosen ones */
     uint32_t parents, uncovered;
-    uint32_t *last;   /* [parents]: the place of its last candidate */
+    uint32_t *last;   /* [parents]: the index of the parent's last candidate */
     uint32_t *covers; /* [parents]: number of chosen groups below it */
     bool started;
     uint32_t least, most, size; /* of a combination */

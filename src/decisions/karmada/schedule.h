@@ -45,7 +45,8 @@ enum karmada_pass {
 };
 struct karmada_verdict {
     enum karmada_pass pass;
-    enum karmada_plugin plugin; /* the first one, in the order of the enum, that refused it */
+    enum karmada_plugin plugin; /* the first plugin, in the order of the enum, that refused the
+                                   cluster */
     struct str reason;          /* "" for a cluster that passes */
 };
 
@@ -100,13 +101,14 @@ int karmada_score(const struct karmada_question *q, struct karmada_filtered *fil
 /* ---- all of it ---- */
 
 struct karmada_decision {
-    struct karmada_filtered filtered;         /* with replicas and scores filled in */
+    struct karmada_filtered filtered;         /* the filtered clusters, with their replicas and
+                                                 scores */
     const struct karmada_estimate *estimates; /* [filtered.count] */
     struct karmada_scores scores;
     struct karmada_selection selection;   /* all zero if no cluster passed */
     struct karmada_assignment assignment; /* clusters by name; none after an error */
     enum karmada_error kind;
-    struct str error; /* with upstream's prefix of the step that failed */
+    struct str error; /* the error, with upstream's prefix for the failed step */
 };
 int karmada_schedule(const struct karmada_question *q, struct arena *arena,
                      struct karmada_decision *ret, struct err *err) MUST_CHECK;

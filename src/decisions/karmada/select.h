@@ -41,12 +41,12 @@ struct karmada_level {
 
 struct karmada_selection {
     const uint32_t *order;    /* all candidates, as indices, by rank */
-    const uint32_t *clusters; /* the selected ones, as indices, in result order */
+    const uint32_t *clusters; /* the selected candidates, as indices, in the order of the result */
     uint32_t count;
     bool proven;
     enum karmada_error kind;            /* KARMADA_ERROR: nothing is selected, see `error` */
     struct str error;                   /* without the caller's prefix */
-    const struct karmada_level *levels; /* the declared ones, also after an error */
+    const struct karmada_level *levels; /* the declared levels, also after an error */
     uint32_t level_count;
 };
 /* Returns 0, -E2BIG (the arena's steps) or -ENOMEM; it is no failure if nothing fits. */

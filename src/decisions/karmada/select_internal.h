@@ -27,7 +27,7 @@ static inline const struct karmada_candidate *ranked(const struct select_work *w
 
 struct level_group {
     struct karmada_group shown; /* without its name, which is made at the end */
-    uint32_t parent;            /* in the level above; 0 in the first */
+    uint32_t parent;            /* index of the parent in the level above; 0 in the first level */
     const uint32_t *ranks;      /* [shown.cluster_count], ascending */
 };
 struct level_groups {

@@ -12,7 +12,7 @@
 
 struct texts {
     uint32_t *slots; /* numbers, or TEXTS_NONE */
-    uint32_t mask;   /* of slots: a power of two less one */
+    uint32_t mask;   /* number of slots less one; the number is a power of two */
     struct str *items;
     uint32_t count, cap;
 };

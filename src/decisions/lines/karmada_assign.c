@@ -10,7 +10,8 @@ struct assign_question {
     uint32_t count;
     struct binding_spec spec;
     struct binding_status status;
-    bool has_overflow, overflow; /* from the question; spec and status do not count */
+    bool has_overflow, overflow; /* from the question's own member; spec and status are not used for
+                                    it */
     bool with_empty;             /* enableEmptyWorkloadPropagation */
     struct karmada_options options;
 };

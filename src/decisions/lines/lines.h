@@ -40,8 +40,8 @@ extern const size_t line_step_count;
 /* All strings are borrowed from the text. */
 struct line_question {
     struct str text;
-    struct str id;                /* as written; "null" while it is not known */
-    const struct line_step *step; /* NULL while it is not known */
+    struct str id;                /* the id as it is written; "null" while it is not known */
+    const struct line_step *step; /* the step; NULL while it is not known */
 };
 
 /* Reads a question. After a failure `ret` has the members that could be read. 0 or -errno. */
