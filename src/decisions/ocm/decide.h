@@ -69,7 +69,7 @@ struct ocm_question {
     const uint8_t *members;
     /* Only these clusters take part, if `has_names`; others are not available. */
     bool has_names;
-    const struct str *names; /* in any order, each any number of times */
+    const struct str *names; /* names in any order; a name may be repeated */
     uint32_t name_count;
     const uint8_t *without; /* [topology_slots()]: 1: this cluster is not available; NULL: none */
 };
@@ -99,9 +99,9 @@ extern const struct str ocm_verdict_names[OCM_VERDICTS];
 
 /* Why a cluster of question.names is not available. */
 enum ocm_absence {
-    OCM_NOT_KNOWN,   /* there is no such ManagedCluster */
-    OCM_TERMINATING, /* it is being deleted */
-    OCM_NOT_IN_SETS, /* it is in no set that is bound and asked for */
+    OCM_NOT_KNOWN,   /* no ManagedCluster has this name */
+    OCM_TERMINATING, /* the cluster is being deleted */
+    OCM_NOT_IN_SETS, /* the cluster is in no set that is bound and asked for */
 };
 struct ocm_absent {
     struct str name;
@@ -180,16 +180,19 @@ struct ocm_decision {
     const struct placement *placement;
     struct fleet_view *view;
     enum ocm_outcome outcome;
-    struct str plugin, problem; /* of any other outcome than OCM_DECIDED */
-    struct str group_problem;   /* why not all decision groups are there; "" */
+    struct str plugin, problem; /* the plugin and the problem; only if the outcome is not
+                                   OCM_DECIDED */
+    struct str group_problem;   /* the reason why decision groups are missing; "": none is
+                                   missing */
 
-    /* which clusters there are */
+    /* the clusters that are available */
     uint32_t binding_count; /* valid bindings of the namespace */
-    const struct str *sets; /* eligible ones, by name */
+    const struct str *sets; /* eligible sets, by name */
     uint32_t set_count;
     const uint32_t *available; /* slots, by name */
     uint32_t available_count;
-    const struct ocm_absent *absent; /* of question.names, by name, each once */
+    const struct ocm_absent *absent; /* clusters of question.names that are not available; by name,
+                                        each once */
     uint32_t absent_count;
 
     /* the results of filters for them */
@@ -209,10 +212,10 @@ struct ocm_decision {
     struct str policy; /* where the terms are from; "": the Placement itself */
     const struct placement_term *terms;
     uint32_t term_count;
-    int32_t spread_weight;   /* of `builtIn: Spread`; 0: first mode */
+    int32_t spread_weight;   /* weight of `builtIn: Spread`; 0: first mode */
     struct plan plan;        /* selected, unscheduled, skew, domains, rounds */
-    const uint32_t *current; /* slots of what is decided today, by name; of clusters that are gone,
-                                too */
+    const uint32_t *current; /* slots of the clusters of today's decision, by name; deleted
+                                clusters, too */
     uint32_t current_count;
     const struct str *strangers; /* names decided today that no cluster has, by name, each once:
                                     they are current, and removed by any decision */
@@ -226,9 +229,9 @@ struct ocm_decision {
     struct ocm_condition
         conditions[OCM_CONDITIONS]; /* not with OCM_UNTOUCHED: upstream writes none */
     bool has_spread;                /* there are terms */
-    struct ocm_spread spread;       /* of what is selected */
+    struct ocm_spread spread;       /* spread of the selected clusters */
     const uint32_t *others;   /* [slot]: how often the spread group has the cluster; NULL: never */
-    struct str group_invalid; /* why there is no spread group though one is named; "" */
+    struct str group_invalid; /* the reason why the named spread group is not valid; "" */
 
     /* The score for OCM, of the selected clusters: 100 each; resource "": the Placement has no
      * annotation PLACEMENT_INJECTED_ANNOTATION. */

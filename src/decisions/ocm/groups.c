@@ -12,7 +12,7 @@ struct grouping {
     uint32_t length; /* the most clusters of a group */
     uint32_t *rest;  /* selected and in no group yet, by name */
     uint32_t rest_count;
-    uint32_t *slots; /* of all groups, one after the other */
+    uint32_t *slots; /* slots of all groups, group after group */
     uint32_t slot_count;
     struct ocm_group *groups;
     uint32_t group_count, group_cap;

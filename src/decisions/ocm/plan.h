@@ -36,13 +36,13 @@ struct plan_question {
     uint32_t term_count;
     const uint32_t *candidates; /* slots of known clusters that pass all other filters, each once */
     uint32_t candidate_count;
-    const int64_t *sums;    /* of all prioritizers; by slot, within +-2^61 */
+    const int64_t *sums;    /* sums over all prioritizers; by slot, within +-2^61 */
     const uint8_t *members; /* by slot; 1: in today's decision */
     const uint32_t *others; /* by slot: count of the cluster in the spread group */
     const uint8_t *barred;  /* by slot; 1: its domains exist, but it is not selected */
     bool has_number;        /* false: selects as many as possible */
     uint32_t number;
-    int32_t weight; /* of `builtIn: Spread`; 0: first mode. Not used without terms */
+    int32_t weight; /* weight of `builtIn: Spread`; 0: first mode. Not used without terms */
     bool with_rounds, with_domains;
 };
 
