@@ -226,11 +226,11 @@ struct cache_group {
     struct str namespace;
     bool namespace_known; /* false: namespace_labels are not known */
     struct labels namespace_labels;
-    bool labels_known; /* false: there was no room for them */
+    bool labels_known; /* false: there was no room for the labels */
     struct labels labels;
-    bool controller_known;           /* false: there was no memory to keep its name */
+    bool controller_known;           /* false: there was no memory for the controller's name */
     struct workload_name controller; /* as controller_of(), without the name of a pod */
-    struct str scheduler;            /* "": the default one */
+    struct str scheduler;            /* "": the default scheduler */
     uint32_t pods;
     uint32_t tied; /* number of these pods with pod_is_tied() */
 };
@@ -337,7 +337,7 @@ void cache_siblings(const struct cache_view *v, const struct object_meta *pod, u
 struct cache_node {
     bool unschedulable;     /* cordoned */
     int64_t filled[FILLED]; /* requests of its pods, see struct pod_requests */
-    uint32_t pods;          /* on the node, with terminating ones */
+    uint32_t pods;          /* pods on the node, terminating pods included */
 };
 struct cache_node cache_node(const struct cache_view *v, uint32_t slot);
 /* Does the status of any node have allocatable resources? Hand-written states often leave them
@@ -390,7 +390,7 @@ struct cache_kept {
 };
 struct cache_load {
     struct cache_kept counters, columns, feasibilities, trees;
-    uint64_t label_bytes;  /* of live pods, as their budget counts them */
+    uint64_t label_bytes;  /* bytes of the labels of live pods, as LIMIT_LABELS_BYTES counts them */
     uint64_t object_bytes; /* cache_kept_bytes() */
     /* the most steps, and the longest time, of a writer while readers waited */
     uint64_t write_steps, write_ns;

@@ -30,7 +30,7 @@ enum {
     /* The bytes of a label beside its text if both its strings are new: measured, in sets of 10 to
      * 90,000 labels. */
     LABEL_BYTES = 96,
-    SHARE = 5, /* a namespace may take one part in so many of the free bytes */
+    SHARE = 5, /* a namespace may take at most 1/SHARE of the free bytes */
 };
 
 static uint64_t bytes_of(struct label label) {

@@ -25,7 +25,8 @@ struct namespace_record {
     uint32_t classes, counters, services; /* heads of lists, POOL_NONE at the end */
     uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
     uint32_t references;                  /* members of those lists, reaches, and 1 while known */
-    uint64_t reach_bytes;                 /* of reaches that this namespace's pods needed first */
+    uint64_t reach_bytes;                 /* bytes of reaches that pods of this namespace needed
+                                             first */
     uint64_t label_bytes;                 /* of its classes */
     uint32_t cut_pods;                    /* pods of cut classes that are not terminating */
     struct label_set labels;              /* while a Namespace object is known */
@@ -99,8 +100,9 @@ struct image_record {
 
 /* Per slot. */
 struct node_record {
-    struct amount_list allocatable; /* empty if the node is not known, or its status has none */
-    struct amount_list requested;   /* by the pods here */
+    struct amount_list allocatable; /* empty if the node is not known, or its status has no
+                                       allocatable */
+    struct amount_list requested;   /* sum of the requests of the node's pods */
     int64_t filled[FILLED];         /* the same, with defaults for pods that request nothing */
     uint8_t *images;                /* owned; see images.c; NULL while the node is not known */
     uint32_t pods;
@@ -168,10 +170,11 @@ struct counter_record {
 /* A counter that a view has built because it was missing: the view owns it until it is published.
  * It counts the namespace's pods as they were at `changed`. */
 struct built_counter {
-    struct hash_node node; /* in the view's tree; first, so that it is the counter's address */
+    struct hash_node node; /* node in the view's tree; the first member, so that its address is the
+                              counter's address */
     struct counter_record record;
     struct built_counter *next;
-    struct str namespace; /* in the record's arena, if `kept` */
+    struct str namespace; /* the namespace's name; in the record's arena, if `kept` */
     uint64_t owner;       /* hash of the namespace */
     uint64_t changed;
     uint32_t cap;
@@ -253,7 +256,7 @@ struct cache {
         uint64_t older, newer, idle;
     } age;
     uint64_t work; /* steps of changes, without the topology's */
-    struct {       /* of the write lock */
+    struct {       /* measures how long the write lock is held */
         int64_t began_ns, longest_ns;
         uint64_t began_work, most_steps;
     } write;
@@ -263,15 +266,16 @@ struct cache {
     uint64_t terms_bytes;                    /* of all terms */
     uint64_t reach_bytes;                    /* of all reaches */
     uint64_t label_bytes;                    /* of all classes */
-    uint64_t list_bytes;                     /* of lists that nodes, requests and workloads own */
+    uint64_t list_bytes;                     /* bytes of the lists that nodes, requests and
+                                                workloads own */
     uint32_t cut_pods;                       /* of all namespaces */
     uint32_t assumed_oldest, assumed_newest; /* not valid without assumed pods */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
     uint32_t reservation_count, reservation_cap;
-    struct { /* for the thread that reads state files */
+    struct { /* used by the thread that reads state files */
         struct file_target target;
-        uint32_t in_batch; /* objects since the lock was taken; 0: it is not held */
+        uint32_t in_batch; /* objects applied since the lock was taken; 0: the lock is not held */
     } files;
 };
 

@@ -30,7 +30,7 @@ int cache_meant_visit(const struct cache_view *v, struct cache_meant *meant, str
 bool cache_meant_pod(const struct cache_view *v, const struct cache_meant *meant,
                      const struct cache_pod *pod, bool *means);
 
-/* ---- Terms of existing pods: which of them match the pod to place? ---- */
+/* ---- Finds the terms of existing pods that match the pod to place. ---- */
 
 struct meaning_term {
     const struct pod_term *term;

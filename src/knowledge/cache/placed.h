@@ -11,9 +11,10 @@
 /* A live pod that is not terminating and not reserved. */
 struct cache_placed {
     uint32_t at;    /* the value of *from that found it */
-    uint32_t slot;  /* of its node, which may not be known */
+    uint32_t slot;  /* slot of the pod's node; the node may be unknown */
     uint32_t group; /* the number of its struct cache_group */
-    uint32_t reach; /* the number of its reach, the nodes that it may be on; or one of: */
+    uint32_t reach; /* the number of the pod's reach, that is, the nodes where it may run; or one
+                       of: */
 };
 #define CACHE_REACH_FIXED                                                                          \
     UINT32_MAX /* nobody chooses its node: a DaemonSet's, a mirror pod                             \

@@ -10,7 +10,8 @@ enum { CANDIDATE_KEYS = 3 };
 
 struct candidate_kind {
     const char *name;  /* their plural on the command line: "nodes" */
-    enum kind_row row; /* in the table of watched kinds; if it has several, the watched one */
+    enum kind_row row; /* row in the table of watched kinds; if the kind has several rows, the
+                          watched one */
     const char *kinds; /* all its kinds, for people */
     /* Topology keys that a list shows by default; NULL ends a shorter list. */
     const char *keys[CANDIDATE_KEYS];

@@ -19,13 +19,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { READS_MAX = 24 }; /* of one review: some claims with their datasets and runtimes */
+enum { READS_MAX = 24 }; /* reads for one review: some claims with their datasets and runtimes */
 
 struct lookup;
 
 struct read {
     struct lookup *lookup;
-    struct fluid_key key; /* strings are in the look-up's `keys` */
+    struct fluid_key key; /* the object's key; its strings are in the look-up's `keys` */
     struct kube_request request;
     struct str body; /* in the look-up's `bodies`; empty: nothing came, or it has been read */
 };

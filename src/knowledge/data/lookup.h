@@ -26,8 +26,8 @@ struct lookup_attempt {
 
 struct lookup_question {
     struct kube_client *client;
-    struct str namespace; /* of the object under review: each namespace has a share of the look-ups
-                           */
+    struct str namespace; /* namespace of the reviewed object: each namespace has a share of the
+                             look-ups */
     int64_t read_ms;      /* the time for all reads */
     /* Tries to answer. Returns false if objects are missing and there is no answer yet; the last
      * attempt always answers. Called on the thread of the request's connection, like handlers. */

@@ -14,11 +14,12 @@ struct finding {
     uint32_t *ids;
     uint32_t count, cap;
     bool spent;           /* no steps are left; the arena itself notes lack of memory */
-    struct steps looking; /* for the cluster among decisions; once spent, it counts as not found */
+    struct steps looking; /* steps to find the cluster in decisions; when they are spent, it counts
+                             as not found */
     /* Conditions for Placements to be found. */
     uint32_t set, resource; /* interned; INTERN_NONE: any */
-    uint32_t slot;          /* of the changed cluster; TOPOLOGY_NONE: no cluster has changed, or no
-                               decision names it */
+    uint32_t slot;          /* slot of the changed cluster; TOPOLOGY_NONE: no cluster has changed,
+                               or no decision names the cluster */
 };
 
 static bool goes_on(struct finding *f, uint64_t steps) {

@@ -47,7 +47,8 @@ struct informer *fleet_informer(const struct fleet *f);
 struct fleet_stats {
     uint32_t clusters, sets, bindings, namespaces, placements, decisions,
         scores;       /* of known objects */
-    uint32_t records; /* of all kinds but clusters, with unknown objects to which others refer */
+    uint32_t records; /* records of all kinds but clusters; also for unknown objects to which known
+                         objects refer */
     uint32_t strings;
 };
 /* Any thread. O(sets, namespaces, Placements). */
@@ -146,7 +147,7 @@ struct fleet_placement_state {
     /* The Placement cannot be decided: it or one of its PlacementDecisions is over the limit, or
      * its namespace had no room when it came. `status` then has only the conditions ... */
     bool too_large;
-    bool status_cut; /* ... or nothing, and the status must not be written */
+    bool status_cut; /* ... or it is empty, and then it must not be written */
 };
 struct fleet_placement_state fleet_placement_state(const struct fleet_view *v, struct str namespace,
                                                    struct str name);
@@ -170,13 +171,15 @@ struct fleet_stranger {
 
 struct fleet_decision {
     struct str name;
-    const uint32_t *slots; /* as listed; a slot may come twice, and need not be known */
+    const uint32_t *slots; /* slots in the order of the list; a slot may come twice, and its cluster
+                              may be unknown */
     uint32_t slot_count;
-    const struct fleet_stranger *strangers; /* as listed; a name may come twice */
+    const struct fleet_stranger *strangers; /* strangers in the order of the list; a name may come
+                                               twice */
     uint32_t stranger_count;
     bool too_large; /* it lists no cluster here: it has more than LIMIT_DECISION_CLUSTERS, or its
                        namespace had no room */
-    const struct fleet_decision *next; /* of the same Placement */
+    const struct fleet_decision *next; /* next decision of the same Placement */
     struct str version;                /* its resourceVersion */
     /* Its labels that name the Placement and the decision group, and the uid of its controller; "":
      * none. */

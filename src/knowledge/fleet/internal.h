@@ -27,8 +27,9 @@ struct namespace_record {
     bool unsorted;
     struct label_set labels;
     uint32_t bindings, binding_count, placements; /* heads of lists */
-    uint32_t grouped;     /* head of the list of its Placements with a spread group */
-    uint64_t group_steps; /* to compare one Placement with the selectors of all these groups */
+    uint32_t grouped;             /* head of the list of its Placements with a spread group */
+    uint64_t group_steps;         /* steps to compare one Placement with the selectors of all these
+                                     groups */
     _Atomic bool groups_reported; /* all were reported since fleet_placements_visit() */
     uint32_t next_unsorted;
     struct str *sets; /* [sets_cap]; owned: names of the bound sets, sorted; borrowed strings */
@@ -131,7 +132,8 @@ struct fleet_contents {
     uint64_t taint_bytes;             /* of all clusters */
     uint64_t record_bytes; /* memory that records own: texts of Placements, slots of decisions,
                               items of scores */
-    uint64_t charged, charged_max; /* to all namespaces; charged_max is LIMIT_HUB_BYTES */
+    uint64_t charged, charged_max; /* bytes charged to all namespaces; charged_max is
+                                      LIMIT_HUB_BYTES */
     uint32_t *decided;             /* [topology_cap()]; owned */
     uint32_t *strange; /* [strange_cap]; owned: how often each stranger is decided, by its number */
     uint32_t strange_cap;

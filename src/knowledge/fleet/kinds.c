@@ -156,7 +156,8 @@ static void report_score(const struct fleet_contents *c, const struct object_met
     if (o == NULL || o->scored == NULL || c->scores.listing ||
         !injected_resource_read(m->name, &shard))
         return;
-    (void)fleet_score_object(&v, m->namespace, m->name, &was); /* without one it has no item */
+    /* if there is no such object, `was` has no item */
+    (void)fleet_score_object(&v, m->namespace, m->name, &was);
     o->scored(o->ctx, m->namespace, m->name, STR(""));
     for (uint32_t i = 0; i < was.item_count; i++) {
         const struct fleet_score_item item = fleet_score_item(&v, &was, i);

@@ -115,7 +115,7 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
 /* The labels of a namespace of which perhaps only the name is known. */
 struct placement_namespace {
     const struct policy_namespace *namespace;
-    bool *missing; /* set when a match reads a label that may be there */
+    bool *missing; /* set when a match needs a label that is not known */
 };
 
 static bool placement_lookup(const void *ctx, struct str key, struct str *ret_value) {

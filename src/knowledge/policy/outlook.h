@@ -26,10 +26,11 @@ struct policy_prospect {
     struct str few_domains_of; /* the first key with fewer domains than minDomains; "" */
     uint32_t domains;          /* of few_domains_of */
     int32_t min_domains;
-    uint32_t nodes, keys; /* of the cluster; of the policy, as far as they are for pods */
+    uint32_t nodes, keys; /* nodes of the cluster; topology keys of the policy's parts for pods */
     struct str fewest_of; /* the key with the fewest domains; "": the policy has no key */
     uint32_t fewest;      /* its domains */
-    const struct policy *shadows[POLICY_PARTS]; /* by part; all NULL: not shadowed */
+    const struct policy *shadows[POLICY_PARTS]; /* by part: the policy that shadows this part; all
+                                                   NULL: no part is shadowed */
 };
 
 /* Borrows both; without a cache, nodes are never known. Returns NULL without memory; free accepts

@@ -101,7 +101,8 @@ static struct str live_name(const void *items, size_t i) {
     return ((const struct live *)items)[i].name;
 }
 
-/* Returns the index of a name, or the index to insert it, among the policies of the API server. */
+/* Returns the index of a name among the API server's policies, or the index where it must be
+ * inserted. */
 static uint32_t live_at(const struct policy_source *s, struct str name, bool *ret_found) {
     return (uint32_t)sorted_place(s->live, s->live_count, live_name, name, ret_found);
 }

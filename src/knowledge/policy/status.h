@@ -21,7 +21,7 @@ struct policy_condition_status {
 
 /* The status of an object; strings are borrowed from its text or the arena. Zeroed: none. */
 struct policy_status {
-    struct str uid; /* of the object, not of the status; likewise the next */
+    struct str uid; /* uid and generation of the object; not members of its status */
     int64_t generation;
     int64_t observed; /* status.observedGeneration */
     int64_t matched;  /* status.matched, of the observed generation; -1: not there */
@@ -52,7 +52,7 @@ enum policy_reason {
     POLICY_REASONS
 };
 extern const struct policy_reason_row {
-    const char *type;   /* of the condition: "Ready" */
+    const char *type;   /* type of the condition: "Ready" */
     const char *status; /* "True", "False", "Unknown" */
     const char *name;   /* "InForce" */
     const char *when;   /* a sentence for the documents */

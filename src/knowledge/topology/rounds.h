@@ -35,7 +35,8 @@ typedef bool rounds_better_fn(const void *ctx, uint32_t a, uint32_t b);
 
 enum rounds_order { ROUNDS_BY_SCORE, ROUNDS_WEIGHED };
 
-/* The candidates of leaves. Borrowed; the caller keeps them, and removes taken ones. */
+/* The candidates in each leaf. Borrowed; the caller owns them, and removes a candidate once it is
+ * taken. */
 struct rounds_candidates {
     rounds_better_fn *better;
     const void *ctx;      /* of `better` */

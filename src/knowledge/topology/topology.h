@@ -182,8 +182,8 @@ enum { TOPOLOGY_TREE_KEYS = 8 };
 struct topology_tree {
     const uint32_t *leaf_of; /* [topology_slots()]: the prefix under all keys; PREFIX_NONE where
                                 there is no known candidate */
-    const uint32_t *parents; /* [count]: the prefix above each; the root, which has PREFIX_NONE, is
-                                first, and each comes after its parent */
+    const uint32_t *parents; /* [count]: the parent of each prefix; PREFIX_NONE for the root, which
+                                is first. A parent comes before its children */
     uint32_t count;
 };
 /* Builds the tree of at most TOPOLOGY_TREE_KEYS columns of the view. Valid as long as they are.

@@ -17,7 +17,8 @@ struct fluid_term {
     const struct written_term *own; /* the pod's term that it begins with; NULL: none */
     const struct fluid_requirement *added;
     uint32_t added_count;
-    struct requirement_hashes hashes; /* of own and added; without items: not computed yet */
+    struct requirement_hashes hashes; /* hashes of own and added requirements; without items: not
+                                         computed yet */
 };
 
 struct fluid_preference {
@@ -29,7 +30,7 @@ struct fluid_edits {
     bool requires;            /* replace the required terms by `terms`; false: keep the pod's */
     struct fluid_term *terms; /* arena */
     uint32_t term_count;
-    struct fluid_preference *preferences; /* to be added to the pod's; arena */
+    struct fluid_preference *preferences; /* preferences to add to those of the pod; arena */
     uint32_t preference_count, preference_cap;
     struct str datasets_in_use; /* new annotation FLUID_DATASETS_IN_USE; empty: unchanged */
     bool *propagates; /* for each of the pod's mounts: gets HostToContainer; NULL: none; arena */

@@ -26,17 +26,20 @@ struct fluid_options {
 struct fluid_question {
     const struct pod *pod;                 /* with POD_WHOLE */
     const struct pod_details *details;     /* complete */
-    struct str namespace;                  /* the request's; "" if it has none */
-    const struct labels *namespace_labels; /* of that namespace; NULL if not known */
+    struct str namespace;                  /* namespace of the request; "" if the request has no
+                                              namespace */
+    const struct labels *namespace_labels; /* labels of that namespace; NULL if not known */
     bool is_placed;                        /* the pod has its node: see pod_fixed_because() */
-    const struct fluid_locality *locality; /* from the pod's policy; NULL: none */
+    const struct fluid_locality *locality; /* locality of the pod's policy; NULL: the policy has
+                                              none */
 };
 
 enum fluid_result {
     FLUID_EDITED,  /* the chain ran; `edits` are the answer, perhaps none */
     FLUID_SKIPPED, /* no edits; `message` has the reason */
     FLUID_FAILED,  /* the pod is admitted unchanged; `message` is a warning */
-    FLUID_DENIED,  /* as upstream would: `code` and `message` are for the user */
+    FLUID_DENIED,  /* the pod is denied, as upstream denies it: `code` and `message` are for the
+                      user */
 };
 
 struct fluid_outcome {

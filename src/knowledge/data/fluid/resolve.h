@@ -52,7 +52,7 @@ struct fluid_missing {
 
 struct fluid_query {
     const struct fluid_store *store;
-    const struct str *claims; /* of the pod's volumes; may have repeated ones */
+    const struct str *claims; /* claims of the pod's volumes; a claim may be repeated */
     uint32_t claim_count;
     const char *namespace; /* the pod's */
     bool unbound_too;      /* a dataset need not be bound */
