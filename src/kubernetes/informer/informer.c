@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One kind of an informer. */
+/* One kind that an informer watches. */
 struct kind_feed {
     struct informer *informer;
     uint32_t kind;

@@ -57,7 +57,8 @@ struct informer_kind {
     int (*apply)(void *contents, const struct informer_object *object, struct err *err);
     /* Removes an object. Returns 0 also for an unknown object. */
     int (*remove)(void *contents, const struct informer_object *gone, struct err *err);
-    uint32_t (*count)(const void *contents); /* for the store's metric; NULL: not counted */
+    uint32_t (*count)(const void *contents); /* counts the objects for the store's metric; NULL: not
+                                                counted */
 };
 
 enum informer_listing {

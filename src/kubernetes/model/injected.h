@@ -27,7 +27,10 @@ struct injected_key {
     uint32_t shard; /* below INJECTED_SHARDS */
     uint32_t number;
 };
-enum { INJECTED_SHARDS = 1000, INJECTED_WEIGHT = 10 /* of our prioritizer: the maximum */ };
+enum {
+    INJECTED_SHARDS = 1000,
+    INJECTED_WEIGHT = 10 /* INJECTED_WEIGHT: weight of our prioritizer, the maximum */
+};
 
 /*
  * Returns the key of the Placement with this uid, for this number of shards. The key comes only

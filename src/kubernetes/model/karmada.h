@@ -49,7 +49,7 @@ struct karmada_range {
 };
 struct karmada_model {
     int64_t grade;
-    const struct karmada_range *ranges; /* by name, each once (of duplicates the last) */
+    const struct karmada_range *ranges; /* sorted by name; of duplicates only the last is kept */
     uint32_t range_count;
     uint64_t nodes; /* the status's count for this grade; 0 if a later model has the grade */
 };

@@ -101,8 +101,8 @@ enum { KIND_PERMISSIONS = 2 };
 struct watched_kind {
     const char *group, *version, *kind;
     const char *resource; /* the plural, as in paths and permissions */
-    const char *query;    /* of the kind's listing, escaped; NULL: no query */
-    const char *name;     /* in logs and metrics; NULL: the resource */
+    const char *query;    /* query of the kind's listing, escaped; NULL: no query */
+    const char *name;     /* name in logs and metrics; NULL: the resource's name */
     bool optional;        /* an API server may not know it */
     uint32_t most;        /* the most objects of a listing; 0: LIMIT_LISTED */
     enum kind_need need;

@@ -62,7 +62,8 @@ struct pod {
                              spread constraint or a claim */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
-    struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */
+    struct str *images; /* images of the pod's containers and volumes, by the names that runtimes
+                           use; with POD_SCORED */
     uint32_t image_count, image_cap;
     uint32_t containers;      /* with initContainers */
     const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_RUNNING */

@@ -64,7 +64,7 @@ struct pod_term {
     uint32_t namespace_count;
     struct selector by_labels; /* of namespaces */
     struct selector pods;
-    uint64_t steps; /* to match one pod and its namespace */
+    uint64_t steps; /* steps to match one pod and its namespace */
 };
 
 struct pod_terms {

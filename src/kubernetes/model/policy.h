@@ -62,7 +62,7 @@ struct policy_owner {
 enum policy_mode {
     POLICY_ENFORCE,
     POLICY_AUDIT,   /* reports what it would change, and changes nothing */
-    POLICY_REQUIRE, /* as Enforce, and a pod that makes it impossible is denied */
+    POLICY_REQUIRE, /* as Enforce; also denies a pod that makes the policy's spread impossible */
     POLICY_MODES
 };
 extern const struct str policy_mode_names[POLICY_MODES]; /* as written in a policy */
@@ -87,9 +87,10 @@ struct policy {
     enum policy_mode mode;
     /* spec.match */
     struct selector namespaces, objects;         /* not given: everything */
-    struct selector not_namespaces, not_objects; /* objects that one of them selects are left out */
+    struct selector not_namespaces, not_objects; /* objects that one of these selectors selects are
+                                                    left out */
     bool excludes_namespaces, excludes_objects;  /* are not_namespaces and not_objects given? */
-    const struct policy_owner *owners;           /* one of them must match */
+    const struct policy_owner *owners;           /* at least one owner must match */
     uint32_t owner_count;                        /* 0: any owner matches */
     /* spec.pods */
     const struct policy_spread *spread; /* the most important first */

@@ -128,7 +128,7 @@ static void read_binding(struct json_reader *r, void *into) {
     *(bool *)into = str_eq(json_string(r), STR("WaitForFirstConsumer"));
 }
 
-/* The member's value does not matter. */
+/* Notes that a member exists; its value does not matter. */
 static void read_presence(struct json_reader *r, void *into) {
     (void)json_skip(r);
     *(bool *)into = true;

@@ -30,7 +30,7 @@ struct storage_facts {
     bool bind_completed;            /* its binding is complete */
     bool has_node;                  /* kube-scheduler has selected a node for its volume: ... */
     struct str node;                /* ... this one */
-    struct label_selector selector; /* of volumes; not present: any */
+    struct label_selector selector; /* selects volumes; not present: any volume */
     /* of a volume */
     struct labels labels;
     bool has_claim;

@@ -45,10 +45,11 @@ struct kube_access {
     const char *proxy_url;            /* NULL: none; http, https or socks5 */
     const char *const *proxy_headers; /* lines for the proxy alone: "Name: value" */
     size_t proxy_header_count;
-    const char *namespace; /* of the context; "default" if it names none */
-    const char *source; /* where this comes from, for messages: "kubeconfig '/x' (context 'y')" */
-    const char *role;   /* "hub": the label `server` of metrics, also in logs; NULL, without label:
-                           the API server of the cluster that Evenkeel works for */
+    const char *namespace; /* namespace of the context; "default" if the context names none */
+    const char *source;    /* the origin of this access, for messages: "kubeconfig '/x' (context
+                              'y')" */
+    const char *role; /* "hub": the label `server` of metrics, also in logs; NULL, without label:
+                         the API server of the cluster that Evenkeel works for */
     bool insecure_skip_tls_verify;
     bool unmeasured;                                /* no metrics: many have this role */
     bool multiplex;                                 /* use HTTP/2 if it is offered: one

@@ -34,7 +34,7 @@ enum {
     EARLY_MAX_MS = 60000,  /* run again so long before the answer expires, but not before nine
                               tenths ... */
     EARLY_FROM_MS = 10000, /* ... of its life; not early at all if it is shorter than this */
-    HINT_BYTES = 200,      /* of installHint, in an error */
+    HINT_BYTES = 200,      /* bytes of installHint in an error */
     INFO_BYTES = 4 << 20,
 };
 
@@ -45,7 +45,7 @@ struct result {
     int code;
     struct err err;
     struct secret token, certificate, key;
-    int64_t life_ms;  /* until the answer expires; NEVER */
+    int64_t life_ms;  /* time until the answer expires; NEVER */
     int64_t ended_ms; /* of the clock */
 };
 
@@ -76,7 +76,7 @@ struct exec_plugin {
     int64_t answered_ms;    /* when the run that gave it ended */
     int64_t early_ms, expires_ms;
     int64_t refused_ms; /* when a 401 last started a run; INT64_MIN: never */
-    struct err failure; /* of the last run; code 0: no failure */
+    struct err failure; /* failure of the last run; code 0: no failure */
     int64_t not_before_ms;
     unsigned failures; /* since the last answer */
 };

@@ -14,7 +14,7 @@
 
 enum {
     TAIL_BYTES = 2048,  /* the end of stderr that is kept */
-    LINE_BYTES = 200,   /* of its last line, in an error */
+    LINE_BYTES = 200,   /* bytes of the last line of stderr in an error */
     TICK_MS = 20,       /* between two checks for the end, if the kernel has no pidfd */
     FIRST_FREE_FD = 3,  /* after stdin, stdout and stderr */
     READ_BYTES = 65536, /* at a time */

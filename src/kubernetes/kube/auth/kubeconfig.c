@@ -22,7 +22,7 @@ enum { NAMES_SHOWN = 10, WHAT_BYTES = 128 };
 #define ARENA_BYTES (16ull * LIMIT_CONFIG_BYTES)
 
 struct kubeconfig {
-    const char *named;             /* as the user wrote it: "/x", or "/x:/y" */
+    const char *named;             /* the path as the user wrote it: "/x", or "/x:/y" */
     struct kubeconfig_file *files; /* arena */
     uint32_t count, cap;
     struct arena scratch; /* texts and JSON */
@@ -320,8 +320,8 @@ static const char *describe(const struct kubeconfig *k, const struct context *co
     return arena_cstr(arena, strbuf_str(&text));
 }
 
-/* upstream: client-go tools/clientcmd client_config.go getCluster: another server has another name,
- * so the kubeconfig's tls-server-name is dropped. */
+/* Replaces the server's URL. The new server has another name, so the kubeconfig's tls-server-name
+ * is dropped. upstream: client-go tools/clientcmd client_config.go getCluster. */
 static int override_server(const char *server, struct arena *arena, struct kube_access *access,
                            struct err *err) {
     if (server == NULL)

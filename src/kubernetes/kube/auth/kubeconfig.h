@@ -12,7 +12,8 @@
 /* An entry of clusters, users or contexts. Its content was not read yet. */
 struct kubeconfig_entry {
     struct str name;
-    struct str json; /* of its member cluster, user or context; part of the file's text */
+    struct str json; /* JSON of the entry's member `cluster`, `user` or `context`; part of the
+                        file's text */
     const struct kubeconfig_file *file;
 };
 

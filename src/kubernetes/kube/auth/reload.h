@@ -17,7 +17,7 @@ struct reload {
     enum reload_kind kind;
     bool registered;
     bool failing;       /* the last attempt was refused */
-    const char *role;   /* of the API server, borrowed; NULL: not named */
+    const char *role;   /* role of the API server, borrowed; NULL: no name */
     char labels[2][80]; /* of the two metrics */
     struct metric ok, refused;
 };

@@ -19,7 +19,7 @@ struct tls_source {
     const struct kube_pem *from; /* borrowed */
     const char *data_name;       /* its name in messages if it is not a file */
     struct secret bytes;         /* of the file */
-    struct file_signature seen;  /* of the file, before it was read */
+    struct file_signature seen;  /* signature of the file before it was read */
 };
 
 struct tls_files {

@@ -60,9 +60,10 @@ enum kube_stage {
 struct kube_result {
     int error;               /* 0: there is a whole answer; else -errno: -ECONNREFUSED, -ETIMEDOUT,
                                 -ECANCELED, -EFBIG (more than max_body), -EIO and so on */
-    const char *error_text;  /* for people: from libcurl or the credentials; "" */
+    const char *error_text;  /* error of libcurl or of the credentials, for people; "" */
     int status;              /* HTTP status, 0 without one */
-    enum kube_stage stage;   /* where it ended, if libcurl or the credentials ended it */
+    enum kube_stage stage;   /* the stage where the request ended, if libcurl or the credentials
+                                ended it */
     bool unasked;            /* we could not ask: no credentials, a certificate that is refused */
     int64_t retry_after_ms;  /* -1: not given; never more than five minutes */
     struct str content_type; /* "" if none */
@@ -77,7 +78,7 @@ struct kube_request {
     const char *method; /* GET, POST, PUT, PATCH, DELETE */
     const char *path;   /* "/api/v1/pods?limit=500", escaped */
     struct str body;
-    const char *content_type; /* of the body; NULL: application/json */
+    const char *content_type; /* type of the body; NULL: application/json */
     int64_t timeout_ms;       /* for the whole request; 0: 60 s */
     int64_t credentials_ms;   /* the wait for credentials, before timeout_ms begins; 0: timeout_ms
                                  has it in it */
@@ -100,7 +101,7 @@ struct kube_request {
         void *headers;                     /* the handle's list of header lines */
         struct strbuf body;
         int64_t began_ms, until_ms;
-        uint64_t tls_version;        /* of the credentials in the request */
+        uint64_t tls_version;        /* version of the credentials in the request */
         struct server_clock *server; /* receives the answer's date */
         int refused;                 /* why the rest of the body is refused: -errno, or 0 */
         char error_text[256];

@@ -26,8 +26,8 @@ struct kube_get {
  * credentials, and then at most `timeout_ms`. With `credentials_ms` 0, `timeout_ms` is for both. */
 void kube_get_start(struct kube_get *g, struct kube_client *client, const char *path,
                     int64_t credentials_ms, int64_t timeout_ms, struct strbuf *body);
-/* Waits until the credentials are there, or the request is over; at most `wait_ms`. Returns false
- * if neither is so. */
+/* Waits until there are credentials, or the request is over; at most `wait_ms`. Returns false if
+ * the time ran out first. */
 bool kube_get_wait_credentials(struct kube_get *g, int64_t wait_ms);
 /* Waits until the request is over, at most `wait_ms`. Returns false if it is not. */
 bool kube_get_wait(struct kube_get *g, int64_t wait_ms);

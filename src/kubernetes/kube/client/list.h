@@ -14,7 +14,7 @@ typedef int kube_page_fn(void *ctx, struct strbuf *page, struct err *err);
 struct kube_listing {
     const char *path;   /* may have a query */
     uint32_t max_pages; /* 0: as many as LIMIT_LISTED objects take */
-    uint64_t max_bytes; /* of all pages; 0: LIMIT_STATE_BYTES */
+    uint64_t max_bytes; /* bytes of all pages together; 0: LIMIT_STATE_BYTES */
 };
 
 /*

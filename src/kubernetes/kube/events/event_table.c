@@ -10,7 +10,8 @@ enum {
     SERIES_MS = 360000,    /* a series ends after this time without a repetition */
     COUNT_MS = 300000,     /* between two writes of its count */
     OBJECT_BURST = 25,     /* upstream: client-go tools/record/events_cache.go */
-    OBJECT_MS = 300000,    /* after the burst, one more event about the object in this time */
+    OBJECT_MS = 300000,    /* after the burst, an object may have one more event in each period of
+                              this length */
     LIMITERS = 1024,       /* objects whose limit is remembered ... */
     WAYS = 4,              /* ... each in one of so many places */
     RETRY_MS = 10000,      /* plus up to a quarter at random */

@@ -24,7 +24,7 @@ struct event_entry {
     int64_t written_ms;    /* LIVE: when it was last sent to the API server */
     uint32_t written;      /* the count that the API server has, or the request under way has */
     uint32_t told_before;  /* the API server's count before the request under way */
-    unsigned tries;        /* failed ones since the last success */
+    unsigned tries;        /* failed tries since the last success */
     int64_t not_before_ms; /* after a failure */
 };
 
@@ -48,7 +48,7 @@ struct event_table {
     bool hurry;                     /* counts are written without waiting */
     unsigned queued;
     uint64_t next_order, random;
-    int64_t last_number; /* of the Events' names: the last number that we used */
+    int64_t last_number; /* the last number that we used in the name of an Event */
     struct metric results[EVENT_RESULTS];
 };
 

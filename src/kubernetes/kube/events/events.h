@@ -40,7 +40,7 @@ enum event_type { EVENT_NORMAL, EVENT_WARNING };
 struct event_reason {
     const char *name; /* "LeaderElection" */
     enum event_type type;
-    const char *kind; /* of the object that the Event is about */
+    const char *kind; /* kind of the object that the Event is about */
     const char *when; /* a sentence for the documents */
 };
 

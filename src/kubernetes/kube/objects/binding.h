@@ -15,7 +15,7 @@ struct kube_binding {
 
 enum kube_bound {
     KUBE_BOUND,     /* the pod is bound to this node */
-    KUBE_NOT_BOUND, /* it is not, and will not be by us */
+    KUBE_NOT_BOUND, /* the pod is not bound to this node, and our request will not bind it */
     KUBE_UNKNOWN,   /* time ran out before the result was known */
 };
 

@@ -24,8 +24,8 @@ struct external_service_seen {
     struct str name, uid, version; /* metadata.uid and .resourceVersion */
     bool ours;                     /* labelled as managed by Evenkeel */
     bool terminating;
-    struct str host; /* spec.externalName; "": it is of another type */
-    uint32_t ports;  /* their number; the members below describe the last one */
+    struct str host; /* spec.externalName; "": the Service has another type */
+    uint32_t ports;  /* number of ports; the members below describe the last port */
     struct str port_name;
     int64_t port, target_port; /* 0: none, or a name */
 };

@@ -17,7 +17,7 @@ enum { WEBHOOK_ENTRIES_MAX = 1024 };
 enum webhook_kind { WEBHOOK_MUTATING, WEBHOOK_VALIDATING, WEBHOOK_KINDS };
 extern const struct webhook_kind_row {
     const char *kind, *resource;
-    const char *path; /* of all of them */
+    const char *path; /* path of the list of all such configurations */
 } webhook_kinds[WEBHOOK_KINDS];
 
 struct webhook_entry {

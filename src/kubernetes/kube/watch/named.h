@@ -16,7 +16,7 @@ struct named_watch {
 /* Borrowed for the call. */
 struct named_watch_options {
     const char *resource; /* "secrets", for metrics and logs; static */
-    const char *path;     /* of the resource: "/api/v1/namespaces/evenkeel/secrets" */
+    const char *path;     /* path of the resource: "/api/v1/namespaces/evenkeel/secrets" */
     const char *name;     /* at most 253 bytes, as Kubernetes names objects */
     struct reflector_sink sink;
 };

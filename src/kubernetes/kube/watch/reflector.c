@@ -28,14 +28,15 @@ enum {
     BACKOFF_MAX_MS = 30000,
     BACKOFF_RESET_MS = 120000, /* the back-off starts anew after this time without an error */
     RETRY_AFTER_MS = 120000,   /* a longer Retry-After is cut to this */
-    QUICK_RETRIES = 2,         /* in a row without waiting */
+    QUICK_RETRIES = 2,         /* retries in a row without a wait */
     SHORT_WATCH_MS = 1000,     /* a watch that ends sooner and brings nothing is an error */
     WATCH_MIN_S = 300,         /* watches ask for 300 to 600 s */
     WATCH_GRACE_MS = 30000,    /* watches are given up this long after that time */
     WATCH_SILENCE_MS = 180000, /* three bookmarks missed: the peer is not the API server */
     LIST_TIMEOUT_MS = 300000,  /* for one page */
     LIST_SILENCE_MS = 60000,
-    ABSENT_MS = 30000,      /* between two requests for an absent kind, plus as much at random */
+    ABSENT_MS = 30000,      /* wait between two requests for an absent kind; a random time up to the
+                               same length is added */
     ERROR_BYTES = 64 << 10, /* bytes that are read of an error answer */
     VERSION_BYTES = 4096,
     OBJECT_ARENA = 4 << 20,

@@ -59,7 +59,7 @@ struct reflector_options {
     const char *path;     /* "/api/v1/pods" */
     const char *query;    /* "fieldSelector=...", escaped; NULL or "": none */
     bool optional;        /* if the server does not know the resource, it counts as empty */
-    uint32_t max_objects; /* of a listing and its watch; 0: LIMIT_LISTED */
+    uint32_t max_objects; /* objects of a listing and its watch; 0: LIMIT_LISTED */
     struct reflector_sink sink;
     uint64_t seed; /* of jitter and watch lengths */
 };

@@ -35,26 +35,29 @@ struct reflector {
     uint64_t random;
 
     /* what is known */
-    struct strbuf version;    /* of the sink's objects; "" before the first listing. Opaque. */
+    struct strbuf version;    /* version of the sink's objects; "" before the first listing.
+                                 Opaque. */
     bool version_unavailable; /* the server would not list at it: ask for the newest */
     bool paginated;           /* the server pages even when asked for "0" */
     bool pages_only;          /* the list is too long for one answer */
-    uint32_t page_objects;    /* to ask for per page: fewer where objects are large */
+    uint32_t page_objects;    /* number of objects to ask for per page: fewer if objects are
+                                 large */
     bool no_watch_list;       /* the server does not know watch-lists */
 
     /* what to do next */
     enum request request; /* or under way */
     int64_t wait_until_ms;
-    uint32_t failures, quick; /* in a row: with and without a back-off */
+    uint32_t failures, quick; /* failures in a row: with a back-off, and without one */
     int64_t troubled_ms;      /* when the last of both was over */
 
     /* the listing under way */
     bool syncing;               /* sync_begin was called and sync_end was not */
     uint64_t shown;             /* objects so far; in a stream only added ones count. The watch that
                                    follows goes on counting, and subtracts removed objects */
-    struct strbuf list_version; /* of its first page */
-    struct strbuf token;        /* of its next page; "": the first */
-    bool whole;                 /* the next page had expired: everything in one answer */
+    struct strbuf list_version; /* version of the listing's first page */
+    struct strbuf token;        /* token of the listing's next page; "": the first page */
+    bool whole;                 /* the next page had expired, so the whole list is asked for in one
+                                   answer */
 
     /* the request under way */
     struct strbuf path;
@@ -65,8 +68,8 @@ struct reflector {
     enum problem problem; /* found in the middle of the answer */
     int64_t retry_after_ms;
     struct strbuf in;     /* bytes not yet read */
-    size_t searched;      /* how many of them hold no end of line */
-    struct arena arena;   /* of the object that is read */
+    size_t searched;      /* number of these bytes that were searched and have no end of line */
+    struct arena arena;   /* memory for the object that is read */
     struct strbuf reason; /* for the log: the server's message */
 
     struct {

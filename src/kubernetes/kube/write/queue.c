@@ -13,7 +13,7 @@
 
 enum {
     GATE_MS = 1000, /* between two checks of a gate that is shut */
-    BUSY_MS = 1000, /* for a busy server without Retry-After */
+    BUSY_MS = 1000, /* wait for a busy server that sent no Retry-After */
     US = 1000,      /* in a millisecond */
     SECOND_US = 1000 * 1000,
 };
@@ -30,7 +30,7 @@ enum rank { URGENT, COMMON, RANKS };
 struct write_item {
     struct write_lane *lane;
     struct kube_timer turn; /* only `place` is used, and `ctx`, which is the item */
-    struct turn due[RANKS]; /* when its time has come, it waits in one of them */
+    struct turn due[RANKS]; /* links of the lists in which the item waits once its time has come */
     enum item_state state;
     bool urgent;
     uint32_t id;

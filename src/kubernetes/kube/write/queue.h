@@ -96,9 +96,10 @@ unsigned write_lane_count(const struct write_lane *lane);
 
 /* The next step. */
 struct write_next {
-    struct write_item *item; /* to write: it is under way from now on. NULL: wait */
+    struct write_item *item; /* the item to write, which is under way from now on. NULL: wait */
     int64_t limit_ms;        /* the longest the write may take; INT64_MAX: no limit by the gate */
-    int64_t wait_ms;         /* until asking again, unless something changes; INT64_MAX: for ever */
+    int64_t wait_ms;         /* wait before asking again, unless something changes; INT64_MAX: for
+                                ever */
 };
 void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *ret);
 

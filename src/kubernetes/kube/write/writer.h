@@ -67,7 +67,7 @@ struct write_owner {
     const char *what;    /* label of the metrics: "secrets"; borrowed, different for each owner */
     const char *manager; /* field manager; borrowed; NULL: "evenkeel" */
     struct write_lane_options lane;
-    /* Returns 0 or -errno; after an error the object waits as after any other failure. */
+    /* Returns 0 or -errno. After an error the object waits as long as after a failed write. */
     int (*make)(void *ctx, struct str name, struct write *ret, struct err *err);
     /* After every attempt, unless there was nothing to write. */
     void (*done)(void *ctx, struct str name, const struct write_result *result);
