@@ -212,11 +212,11 @@ demo: deps ## a guided tour against files, without a cluster
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(BINARY) docs/demo/demo.sh
 
-cluster: deps ## leave a real control plane with Evenkeel in it running, to play with; needs Go
+cluster: deps ## starts a real control plane with Evenkeel, and leaves it running for experiments; needs Go
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/cluster.sh
 
-hub: deps ## the same for a hub of Open Cluster Management: a dozen clusters, and Placements to be spread; needs Go
+hub: deps ## the same with a hub of Open Cluster Management: a dozen clusters, and Placements to spread; needs Go
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/hub.sh
 
@@ -232,7 +232,7 @@ test: deps-test ## every test that needs neither Go nor a cluster
 	$(say) 'running $(words $(C_TESTS) $(SCRIPT_TESTS)) test programs'
 	@EVENKEEL=$(BINARY) tests/run $(C_TESTS) $(SCRIPT_TESTS)
 
-mutants: deps-test ## one small mistake at a time: do the tests notice? ROOM="explain http", MUTANT=TEXT and WHOLE=1 choose
+mutants: deps-test ## makes small mistakes in the code, one at a time, and checks that a test fails; ROOM="explain http", MUTANT=TEXT and WHOLE=1 choose the mistakes
 	@+objects=$$(tests/mutants/run --objects) && $(again) -s $(BINARY) $(SHIM) $(TEST_HELPERS) $$objects
 	@COMPILE='$(CC) $(ALL_CFLAGS) $(lib_cflags)' LINK='$(CC) $(ALL_LDFLAGS)' JOBS=$(JOBS) \
 		LIBRARIES='$(LIB) $(lib_libs) $(test_libs)' TEST_HELPERS='$(TEST_HELPERS)' tests/mutants/run
@@ -241,14 +241,14 @@ unit: deps-test ## only the unit tests
 	@+$(again) $(UNIT_TESTS)
 	@tests/run $(UNIT_TESTS)
 
-sim: deps-test ## SEEDS (1,000) runs, from seed FIRST (1) on, of the simulated, hostile API server, and of a simulated hub
+sim: deps-test ## SEEDS (1,000) runs against a simulated, hostile API server and a simulated hub; the first seed is FIRST (1)
 	@+$(again) $(SIM) $(SIM_HUB)
 	@tests/sim/run $(SEEDS) $(FIRST) $(SIM) $(SIM_HUB)
 
-growth: deps-test ## handlers asked with twice as much: the work may double, too; PART=3/10 takes a tenth of the lists
+growth: deps-test ## checks that twice as much input at most doubles the work of handlers; PART=3/10 takes a tenth of the lists
 	@+$(again) FLAVOR=growth run-growth
 
-e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, Kubernetes' own tests, and a real hub; needs Go
+e2e: deps-e2e ## tests with a real etcd, kube-apiserver and kube-scheduler, Kubernetes' own tests, and tests with a real hub; needs Go
 	@+$(again) $(BINARY) $(SHIM)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
 
@@ -260,19 +260,19 @@ e2e-hub: deps-e2e # ... those on a hub alone
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -hub $(HUB_FLAGS)
 
-e2e-karmada: deps-e2e ## Karmada's own scheduler and descheduler with Evenkeel as the estimator of real clusters; needs Go
+e2e-karmada: deps-e2e ## tests Karmada's own scheduler and descheduler with Evenkeel as the estimator of real clusters; needs Go
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/karmada.sh -live
 
-differential: deps ## CASES (20,000) random cases beside Kubernetes', Open Cluster Management's and Karmada's own code; needs Go
+differential: deps ## compares CASES (20,000) random cases with Kubernetes', Open Cluster Management's and Karmada's own code; needs Go
 	@+$(again) $(BINARY) $(LIB)
 	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differentials.sh \
 		$(CASES) $(OCM_CASES) $(KARMADA_CASES)
 
-nightly: ## what .ci/run does a tenth of, whole: some hours; needs Go
+nightly: ## runs completely the checks of which .ci/run does a tenth: some hours; needs Go
 	@+tests/nightly $(NIGHTLY)
 
-attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds mutated bodies and all of it with sanitizers; needs Go
+attack: deps ## measures the harm that hostile tenants and strangers do to others; LONG=1 adds mutated bodies, and a run with sanitizers; needs Go
 	@+$(again) $(BINARY)
 ifneq ($(LONG),)
 	@+$(MAKE) --no-print-directory deps-lint
@@ -289,7 +289,7 @@ tsan: deps-lint ## the C tests under the thread sanitizer
 	$(say) 'C tests with -fsanitize=thread (build/tsan)'
 	@+$(again_clang) FLAVOR=tsan run-c-tests
 
-sanitized: deps-lint ## what asan, tsan and fuzz run, only built
+sanitized: deps-lint ## only builds the programs that asan, tsan and fuzz run
 	@+$(again_clang) FLAVOR=asan c-tests $(FUZZERS:%=build/asan/fuzz_%)
 	@+$(again_clang) FLAVOR=tsan c-tests
 
@@ -297,7 +297,7 @@ valgrind: deps-lint ## the C tests under valgrind's memcheck (slow)
 	$(say) 'C tests under valgrind'
 	@+TEST_MAY_SKIP='$(UNDER_OTHER_MALLOC)' TEST_UNDER='valgrind -q --error-exitcode=99 --leak-check=full' $(again) run-c-tests
 
-arm64: deps-arm64 ## the unit tests on arm64: cross compiled, under qemu; and an image of both architectures; needs Go
+arm64: deps-arm64 ## the unit tests on arm64, cross-compiled and run by qemu; and an image for both architectures; needs Go
 	@tests/arm64.sh
 	@+$(again) $(BINARY)
 	@tests/tools/build.sh crane
@@ -320,11 +320,11 @@ else
 	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) QUICK=$(QUICK) tests/bench/against.sh '$(AGAINST)'
 endif
 
-same: deps ## are the answers to random questions the same bytes as those of the daemon of AGAINST=COMMIT?
+same: deps ## checks that answers to random questions are byte for byte the answers of the daemon of AGAINST=COMMIT
 	@+$(again) $(BINARY) $(BENCHES)
 	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) tests/bench/same.sh '$(AGAINST)'
 
-bench-live: deps ## beside a real, large control plane, and in scheduler_perf, two hours; QUICK=1 for some minutes; needs Go
+bench-live: deps ## benchmarks with a real, large control plane, and in scheduler_perf: two hours, or some minutes with QUICK=1; needs Go
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) QUICK=$(QUICK) tests/bench/live.sh
 
@@ -365,7 +365,7 @@ deb: deps ## a Debian package with a hardened systemd unit, build/deb/
 kubectl: ## kubectl evenkeel for krew, build/kubectl/; RELEASE_URL=https://... is where the archive will be
 	@RELEASE_URL='$(RELEASE_URL)' charts/kubectl/package.sh build/kubectl
 
-packaging: deps-packaging ## image, chart and Debian package, made twice and tried without a cluster; needs Go
+packaging: deps-packaging ## makes image, chart and Debian package twice, and tries them without a cluster; needs Go
 	@+$(again) $(BINARY)
 	@tests/tools/build.sh helm crane helm-unittest
 	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
