@@ -182,8 +182,9 @@ measure_ordered() { # pods
 
 stress_kib=100
 
-# Reviews of pods of three sizes: the smallest that an API server sends, the usual, and the largest of
-# those that well-known charts lead to (TestTemplates says so); and of one six times as large. The peer decodes them with Kubernetes' own types and allows all.
+# Reviews of pods of four sizes: the smallest pod that an API server sends, a usual pod, the largest pod of
+# well-known charts (see TestTemplates), and a pod six times as large. The peer decodes the reviews with
+# Kubernetes' own types, and allows all of them.
 measure_reviews() {
     local kib with_peer=()
     say 'the webhook'

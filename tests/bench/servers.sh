@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Servers that are measured: start, address, memory, stop; and the daemon of another commit. Sourced, not run; whoever does sets $work, a
-# folder that is removed at the end.
+# Functions for the measured servers: start, address, memory, stop; and the daemon of another commit.
+# Sourced, not run. The script that sources it sets $work, a folder that is removed at the end.
 
 say() { printf '== %s\n' "$*" >&2; }
 
@@ -22,8 +22,8 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Starts a server and reads what it prints until it says where it serves; the rest goes to its log,
-# $work/NAME.log. Fails with that log printed when it does not serve.
+# Starts a server, and reads its output until it prints its address; later output goes to its log,
+# $work/NAME.log. If the server does not serve, prints the log and fails.
 start_server() { # name command...
     local name=$1 fifo=$work/$1.fifo log=$work/$1.log line fd
     shift

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Leaves a control plane with Evenkeel as kube-scheduler's extender running until Ctrl-C, with sample
-# nodes and pods to play with. Prints KUBECONFIG and what to try. Its files are in build/e2e/cluster-files.
+# nodes and pods to play with. Prints KUBECONFIG and commands to try. Its files are in build/e2e/cluster-files.
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null

@@ -3,7 +3,7 @@
 #
 #   tests/e2e/differential.sh [FLAG...]      flags of Go tests: -cases 100000, -seed 42, -run Spread
 #
-# Prints what the cases were like, and last `N passed, N failed`. Environment: EVENKEEL (the binary),
+# Prints a summary of the cases, and last `N passed, N failed`. Environment: EVENKEEL (the binary),
 # LIBEVENKEEL (the archive), E2E_TIMEOUT (seconds for everything, default 3000).
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1

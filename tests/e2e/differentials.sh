@@ -1,10 +1,10 @@
 #!/bin/bash
-# Random cases asked of Evenkeel and of those whose answers it is to give: Kubernetes' own code
+# Asks random cases of Evenkeel and of the programs that it must agree with: Kubernetes' own code
 # (differential.sh), then Open Cluster Management's (ocm.sh) and Karmada's (karmada.sh).
 #
 #   tests/e2e/differentials.sh CASES [CASES-FOR-OCM [CASES-FOR-KARMADA]]      the same number without them
 #
-# Prints last `N passed, N failed`. Environment: that of the three.
+# Prints last `N passed, N failed`. Environment: the variables of the three scripts.
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null

@@ -35,7 +35,7 @@ need_evenkeel() {
     export EVENKEEL
 }
 
-# Counts what the compiler says it has compiled, and tells every ten seconds.
+# Counts the packages that the compiler reports, and prints the number every ten seconds.
 show_progress() { # packages in all
     local count=0 next=$((SECONDS + 10)) package
     while true; do
@@ -54,9 +54,9 @@ show_progress() { # packages in all
     done
 }
 
-# Compiles packages of $go_module, with what they need, into Go's build cache; then what is linked
-# from it takes seconds. -buildvcs: the version is stamped by nobody who reads it; -s: without debugging
-# information, which takes longer to link than all the rest, and hundreds of megabytes.
+# Compiles packages of $go_module and their dependencies into Go's build cache, so that linking takes only
+# seconds. -buildvcs=false: nobody reads the version stamp. -s: no debugging information, which takes
+# hundreds of megabytes and longer to link than everything else.
 compile() { # package...
     local total
     cd "$top/tests/e2e/$go_module" || exit 1
@@ -102,9 +102,9 @@ add() { # name command...
     failed=$((failed + ${sum%% *}))
 }
 
-# Lays Kubernetes' own tests out with our hook in them (see kube/upstream/layout), compiles what they
-# have in common, and the etcd that they start. Sets laid_bin, the folder for programs, and kubernetes,
-# that of the module.
+# Copies Kubernetes' own tests and adds our hook to them (see kube/upstream/layout). Compiles the packages
+# that they share, and the etcd that they start. Sets laid_bin, the folder for programs, and kubernetes,
+# the folder of the module.
 lay_out() {
     local work=$top/build/e2e/upstream
     laid_bin=$work/bin
@@ -117,7 +117,7 @@ lay_out() {
     timeout -k 5 600 go build -o "$laid_bin/etcd" ./upstream/etcd || die "etcd did not compile."
 }
 
-# Links a package of those into laid_bin. Vetting is theirs.
+# Links a package of these tests into laid_bin. Their own project vets them.
 link_laid() { # package below test/integration
     timeout -k 5 1200 go test -c -vet=off "${laid_overlay[@]}" \
         -o "$laid_bin/${1##*/}.test" "./upstream/laid/test/integration/$1" || die "$1 did not compile."

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Leaves a hub of Open Cluster Management with Evenkeel in it running until Ctrl-C: a real API server, OCM's own
-# placement controller, and a dozen clusters to place on. Prints KUBECONFIG and what to try. Its files are in
+# placement controller, and a dozen clusters to place on. Prints KUBECONFIG and commands to try. Its files are in
 # build/e2e/hub-files.
 # shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail

@@ -8,7 +8,7 @@
 #                                    build/bench, which make bench builds, and the daemon itself. Flags of it may
 #                                    follow: -only estimators, -only members, -patience 3m
 #
-# The first two print what the cases were like, and last `N passed, N failed`. A case in which the two differ stays in
+# The first two print a summary of the cases, and last `N passed, N failed`. A case in which the two differ stays in
 # build/e2e/karmada; logs of the second stay in build/e2e/karmada-live. Environment: EVENKEEL (the binary),
 # E2E_TIMEOUT (seconds for everything, default 3000).
 # shellcheck disable=SC2034 # go.sh reads go_module

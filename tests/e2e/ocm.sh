@@ -7,7 +7,7 @@
 #   tests/e2e/ocm.sh -bench          how long both take, as a table (ocm/bench); with what the decision and
 #                                    the plan alone take where build/bench has them (make bench)
 #
-# The first two print what the cases were like, and last `N passed, N failed`. A case in which the two
+# The first two print a summary of the cases, and last `N passed, N failed`. A case in which the two
 # differ stays in build/e2e/ocm; logs of a hub stay in build/e2e/ocm-hub. Environment: EVENKEEL (the
 # binary), E2E_TIMEOUT (seconds for everything, default 3000), EVENKEEL_E2E_FLEET (see
 # ocm/fleet_scale_test.go).

@@ -6,12 +6,13 @@
 #   tests/e2e/run.sh FLAG...      scenarios only, with flags of Go tests: -run 'OrderedSpread/hard',
 #                                 -count 3, -short
 #
-# Prints a line per scenario with its seconds, what a scenario that failed has said, and last
+# Prints a line per scenario with its seconds, the output of each failed scenario, and last
 # `N passed, N failed`. Logs of every part stay in build/e2e/logs. Environment: EVENKEEL (the
-# binary), E2E_TIMEOUT (seconds for all scenarios, default 3600), what kube/main_test.go lists,
+# binary), E2E_TIMEOUT (seconds for all scenarios, default 3600), the variables of kube/main_test.go,
 # E2E_MAY_SKIP (a regular expression: scenarios that may be skipped, which otherwise count as failed;
 # with -short all may), UPSTREAM_FLAGS (flags for upstream.sh, say -full), and E2E_WITHOUT="upstream hub",
-# for who runs these beside. PART=3/10 takes a tenth of what takes long: kube/internal/part.
+# which leaves these two parts out, for a caller that runs them separately. PART=3/10 runs a tenth of the
+# tests that take long: kube/internal/part.
 # shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1

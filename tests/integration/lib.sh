@@ -8,8 +8,8 @@
 #
 # One server runs at a time, $server; it listens on $extender, on $ops and, with "${webhook_options[@]}",
 # on $webhook, with certificates of $certs (made by `evenkeel certs init`), and logs to $log. Everything
-# temporary is in $work, which goes when the test ends, and so does the server. Nothing here sleeps: what must be waited for is waited for,
-# never longer than PATIENCE seconds.
+# temporary is in $work. The folder is removed and the server is stopped when the test ends. No function
+# sleeps for a fixed time: each waits for a condition, at most PATIENCE seconds.
 #
 # EVENKEEL names the binary. The tests run at the top of the repository.
 set -euo pipefail

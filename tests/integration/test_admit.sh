@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# evenkeel simulate --admit: what the webhook would make of a pod, with no server.
+# evenkeel simulate --admit: how the webhook would change a pod. No server runs.
 . "$(dirname "$0")/lib.sh"
 
 policy=$example/policy.yaml

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make bench AGAINST=COMMIT: what it says of a commit that cannot be raced. What it measures is not tested.
+# make bench AGAINST=COMMIT: its errors about a commit that cannot be built. Its measurements are not tested.
 . "$(dirname "$0")/lib.sh"
 
 against() { # SCRIPT [COMMIT]: exit code and what is said in $code and $said

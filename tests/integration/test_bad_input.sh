@@ -16,7 +16,7 @@ good_call() { good_call_from 127.0.0.1; }
 
 mib() { head -c $(($1 << 20)) /dev/zero; }
 
-# ---- one server for what is malformed ----
+# ---- one server for all malformed requests ----
 # Clients that hold connections and bodies must outlive the checks, so its deadlines are long.
 
 cat >"$work/patient.yaml" <<'EOT'
@@ -312,8 +312,8 @@ EOT
 start_server --state "$state" --config "$work/hasty.yaml"
 closed='evenkeel_http_deadline_closes_total{listener="extender"}'
 
-# A client that sends what it is given and then one byte ten times a second for as long as the server
-# bears it. Says for how many milliseconds that was, and what was answered.
+# A client that sends its first bytes, and then one byte ten times a second until the server closes the
+# connection. Prints the milliseconds until then, and the answer.
 drip() { # FIRST-BYTES BYTE NAME: the answer's file is $work/NAME
     local to from byte started answer='' status
     trap '' PIPE

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Who may call, over which TLS, and certificates that change under a running server; then what
-# `evenkeel certs` says of them.
+# Which callers and which TLS versions are accepted, and certificates that change while the server runs;
+# then the report of `evenkeel certs` about certificates.
 . "$(dirname "$0")/lib.sh"
 
 state=tests/golden/state.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line: help, hints, exit codes, and what is said when something cannot be read.
+# The command line: help, hints, exit codes, and errors about files that cannot be read.
 . "$(dirname "$0")/lib.sh"
 
 state=$example/state.json
@@ -55,7 +55,7 @@ undocumented() { flags | grep -vxE 'config|help' | while read -r flag; do grep -
 check "serve has flags" test "$(flags | wc -l)" -gt 20
 is "every flag of serve is in docs/configuration.md" "$(undocumented)" ''
 
-# ---- wrong usage: exit code 2, what is wrong, and a hint ----
+# ---- wrong usage: exit code 2, the mistake, and a hint ----
 
 wrong() { # NAME PATTERN ARGUMENT...
     run "${@:3}"
@@ -441,7 +441,7 @@ for letter in a b c d e f g h i; do single $letter; done >"$work/single.yaml"
 run topology --state "$work/single.yaml" -o json
 is "topology: many kinds of pods, each with one place" "$code $(jq -c '.workloads[] | [.state, .skew, .bestSkew]' <<<"$out")" \
     '0 ["even",0,0]'
-# Nine kinds of pods, of which each may be in two zones of its own choice, are more than is told apart.
+# Nine kinds of pods, each with its own two zones, are more kinds than the report distinguishes.
 zoned() { # LETTER NEXT: a node in a zone of its own, and a pod that may be there and in the next one
     printf -- '---\n{kind: Node, apiVersion: v1, metadata: {name: %s, labels: {topology.kubernetes.io/zone: zone-%s, from-%s: here, to-%s: here}}}\n' "$1" "$1" "$1" "$1"
     pods many "$1" 1 ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [

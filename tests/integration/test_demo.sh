@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# docs/demo/demo.sh runs to its end and shows what it promises. What it computes is tested elsewhere.
+# docs/demo/demo.sh runs to its end, and shows the promised lines. Other tests check the computed results.
 . "$(dirname "$0")/lib.sh"
 
 code=0

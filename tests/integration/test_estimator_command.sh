@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # evenkeel estimator in the place of karmada-scheduler-estimator: its flags, its ports, its end. The member's API
-# server refuses connections, or is one that lists what a member has.
+# server refuses connections, or lists the nodes and pods of a member.
 . "$(dirname "$0")/lib.sh"
 
 frame() { # HEX: a message with its prefix
@@ -61,7 +61,7 @@ unlike "it speaks plaintext by intent" "$(<"$log")" 'TLS needs a certificate and
 stop_server TERM
 is "SIGTERM stops it" "$exit_code $(grep -c 'msg=stopped' "$log")" '0 1'
 
-# ---- TLS, and what makes up for none ----
+# ---- TLS, and incomplete TLS settings ----
 
 own=(--cert "$certs/client.crt" --key "$certs/client.key" --cacert "$certs/ca.crt")
 files=(--grpc-auth-cert-file="$certs/tls.crt" --grpc-auth-key-file="$certs/tls.key" --grpc-client-ca-file="$certs/ca.crt")
@@ -127,7 +127,7 @@ END
     stop_server INT
 fi
 
-# ---- wrong usage, and what is not there ----
+# ---- wrong usage, and missing files ----
 
 run() { # FLAG...
     code=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # "Why there?", asked over HTTP and by `evenkeel explain`: the worked example of docs/guides/explain.md,
-# who may ask, what is not known, and that each of the last 10,000 decisions is found.
+# callers who may ask, unknown objects, and a check that each of the last 10,000 decisions is found.
 . "$(dirname "$0")/lib.sh"
 
 guide=docs/guides/explain.md
@@ -113,7 +113,7 @@ is "a nodeSelector that fits no node" \
     "note: spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: us-eest-a': the pod fits no node; did you mean 'us-east-a'?. Write us-east-a"
 is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"
 
-# ---- what cannot be answered ----
+# ---- questions without an answer ----
 
 code() { ops "$@" --output "$work/body" --write-out '%{http_code}'; }
 is "a pod that nobody asked about" "$(code explain/pods/shop/nobody)" 404
