@@ -367,8 +367,8 @@ static const struct field fields[] = {
      MEMBER(policies.watch),
      .initial = true,
      .help =
-         "With an API server as the source, use its TopologyPolicies, too. Where both have one of "
-         "the same name, the API server's is used."},
+         "With an API server as the source, use its TopologyPolicies, too. If a file and the API "
+         "server have policies of the same name, the API server's policy is used."},
 
     /* data */
     {.path = "data.labelLeavingNodes",
