@@ -22,7 +22,7 @@ struct check_request {
 struct check_report {
     struct str *problems; /* one sentence each, from the arena */
     size_t count;
-    int64_t not_after_s; /* of the leaf; 0 when it could not be read */
+    int64_t not_after_s; /* notAfter of the leaf certificate; 0 if it could not be read */
 };
 
 /* A file that cannot be read is reported as a problem. Returns 0, also with problems, or

@@ -53,10 +53,10 @@ int rotation_plan(const struct rotation_request *request, struct rotation *ret,
  * when two thirds of its time are over. A client's texts have no key of an authority.
  */
 struct rotation_client_request {
-    struct str ca, ca_key;     /* of the server's Secret: the authority that clients need */
+    struct str ca, ca_key;     /* authority in the server's Secret, which clients need */
     struct rotation_texts now; /* the client's present texts; without ca_key */
-    struct str common_name;    /* by which the server knows the client */
-    int days;                  /* of a new certificate: 1 to CERTIFICATE_DAYS_MAX */
+    struct str common_name;    /* name by which the server knows the client */
+    int days;                  /* validity of a new certificate: 1 to CERTIFICATE_DAYS_MAX */
     int64_t now_s;
 };
 

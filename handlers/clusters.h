@@ -20,7 +20,8 @@ struct clusters {
     struct clusters_known known;    /* .fleet is NULL: no fleet is known */
     struct informer *karmada;       /* fleet/karmada.h; NULL: Karmada's clusters are not known */
     struct karmada_options options; /* for scheduling Karmada's bindings */
-    struct estimators *estimators;  /* of Karmada's clusters; NULL: they are not asked */
+    struct estimators *estimators;  /* estimators of Karmada's clusters; NULL: no estimator is
+                                       asked */
     int64_t estimate_ms;            /* how long to wait for estimators */
     bool (*is_ready)(void *ctx);    /* has the fleet been read? */
     void *ctx;

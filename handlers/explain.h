@@ -19,9 +19,10 @@ struct explain {
     const struct extender *extender; /* its decisions are explained, and it judges what-ifs */
     const struct webhook *webhook;   /* admits the pods of what-ifs; NULL: no admission */
     struct explain_access *access;
-    struct informer *volumes;          /* of the claims of what-ifs; NULL: not known */
+    struct informer *volumes;          /* volumes for the claims of what-ifs; NULL: not known */
     const struct clusters *clusters;   /* the fleet; NULL: none */
-    struct placement_history *history; /* of Placements; NULL: this process decides none */
+    struct placement_history *history; /* moves of Placements; NULL: this process decides no
+                                          Placement */
 };
 
 void explain_decisions(void *ctx, const struct http_request *request,

@@ -51,7 +51,7 @@ struct bind_call {
     int64_t deadline_ms;
     bool counted;            /* cache_bind_begin() has succeeded */
     const char *refusal;     /* why reserve() has returned false; static */
-    enum kube_bound outcome; /* of a failed call; undo() reads it */
+    enum kube_bound outcome; /* outcome of a failed call; undo() reads it */
 };
 
 static struct bind_call *call_of(struct bind_ticket *ticket) {

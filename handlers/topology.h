@@ -14,7 +14,8 @@ struct topology_door {
     struct evenness_latest *latest; /* NULL: no workloads are known */
     struct explain_access *access;
     const struct cache *cache; /* its age is that of the data; NULL: not known */
-    uint64_t nonce; /* of this process: two processes may give a report the same number */
+    uint64_t nonce; /* number of this process, because two processes may give a report the same
+                       number */
 };
 
 void topology_report(void *ctx, const struct http_request *request, struct http_response *response);

@@ -13,7 +13,7 @@
 #include "extender/verbs.h"
 
 struct scheduler_check {
-    int64_t index;        /* of Evenkeel's entry; -1: find the entry by its urlPrefix */
+    int64_t index;        /* index of Evenkeel's entry; -1: find the entry by its urlPrefix */
     const char *url_part; /* a part of that urlPrefix; NULL: EXTENDER_PATH */
     const struct configuration *evenkeel; /* Evenkeel's own; NULL: not known */
     const char *secret; /* file with a Secret, Evenkeel's or kube-scheduler's; NULL: none */

@@ -32,7 +32,7 @@ struct request {
     const char *file;
     const char *files[FILES_MAX]; /* `file`, and more where a check takes several */
     uint32_t file_count;
-    const char *name; /* of the workload in the file; NULL: all */
+    const char *name; /* name of the workload in the file; NULL: all workloads */
     bool json;
     bool strict;
     const char *evenkeel; /* the file of --config */

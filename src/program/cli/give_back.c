@@ -65,7 +65,7 @@ struct round {
     struct kube_client *client;
     bool alone;         /* no Evenkeel runs: the marks are removed here */
     uint32_t count;     /* Placements that are not given back yet */
-    uint32_t scored;    /* of these with marks of mode Scores */
+    uint32_t scored;    /* Placements among these with marks of mode Scores */
     struct strbuf left; /* their names: "shop/web, shop/api" */
     struct err refused; /* the last patch that failed; code 0: none */
 };

@@ -155,7 +155,7 @@ int cmd_remote(int argc, char **argv) {
     static struct sent sent; /* file_give() keeps it */
     struct options o;
     struct option_value v;
-    int at = 1; /* of "--": the words after it belong to the command */
+    int at = 1; /* index of "--": the words after it belong to the command */
     while (at < argc && strcmp(argv[at], "--") != 0)
         at++;
     options_init(&o, &remote_command, at, argv);

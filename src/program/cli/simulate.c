@@ -184,7 +184,8 @@ struct exclusion {
 struct mode {
     uint32_t flags; /* bits 1 << SPEC_* that select the mode; 0: the mode without such flags */
     simulate_mode_fn *run;
-    const struct document_kind *documents; /* of the file in question; NULL: run() reads files */
+    const struct document_kind *documents; /* documents in the question's file; NULL: run() reads
+                                              files */
     bool has_state;                        /* needs a state: --state or an API server */
     bool has_workload;                     /* needs --workload */
     bool has_pod;        /* needs --pod, or --without for the pods of removed nodes */

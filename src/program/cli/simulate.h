@@ -21,7 +21,7 @@ enum { SIMULATE_WITHOUT_MAX = 64, SIMULATE_BINDINGS_MAX = 64, SIMULATE_REPLICAS_
 struct simulate_request {
     uint32_t given;   /* bit i: the option in row i of the command's table */
     const char *flag; /* the first flag of the configuration that is given, or NULL */
-    const char *name; /* of the object that a file is asked for; NULL: all */
+    const char *name; /* name of the wanted object in the file; NULL: all objects */
     struct questions *questions;
     const char *pod, *candidates, *scheduler, *config, *lines;
     uint32_t filters;

@@ -129,7 +129,7 @@ struct configuration {
 
     struct {                /* karmada.estimators: how to find and ask Karmada's estimators */
         bool accurate;      /* ask them; otherwise only the status of clusters counts */
-        int64_t timeout_ms; /* for all of them together */
+        int64_t timeout_ms; /* time for all estimators together */
         const char *service_prefix, *service_namespace; /* of their Services */
         uint32_t port;
         const char *const *addresses; /* as estimators/discovery.h reads them */
@@ -190,7 +190,7 @@ struct configuration {
     } state;
 
     struct configuration_server kubernetes; /* a live API server instead of files */
-    struct configuration_server hub;        /* of a fleet; not set: kubernetes is the hub */
+    struct configuration_server hub;        /* hub of a fleet; not set: `kubernetes` is the hub */
 
     struct { /* leaderElection: one of several replicas is ready */
         bool enabled;
@@ -232,7 +232,7 @@ void configuration_done(struct configuration *c);
 
 /* A problem. Its texts are only valid during the call of configuration_problem_fn. */
 struct configuration_problem {
-    uint32_t line;      /* in the file; 0: it belongs to no line */
+    uint32_t line;      /* line in the file; 0: the problem belongs to no line */
     const char *path;   /* "extender.maxPriority", "" for the whole */
     const char *text;   /* the mistake: "5000 is not between 10 and 100" */
     const char *advice; /* how to mend it, or "" */

@@ -19,8 +19,8 @@ struct level {
     const struct field_table *table;
     const char *path;        /* of the object, for problems */
     const char *prefix;      /* the rows' path to this object, "extender.limits", or "" */
-    field_set rows_seen;     /* of the whole table */
-    field_set sections_seen; /* of this level; a section is the number of its first row */
+    field_set rows_seen;     /* rows of the whole table */
+    field_set sections_seen; /* sections of this level; a section is the number of its first row */
     void *object;
 };
 
@@ -53,7 +53,7 @@ static const char *make_path(struct field_source *s, const char *fmt, ...) {
     char text[512];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* keys of tables fit */
+    (void)vsnprintf(text, sizeof text, fmt, args); /* the keys of our tables are short enough */
     va_end(args);
     const char *copy = arena_cstr(s->arena, str_of(text));
     return copy != NULL ? copy : "";

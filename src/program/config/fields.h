@@ -72,7 +72,7 @@ struct field {
     const struct field_choice *choices;
     const struct field_table *table;
     void (*read)(struct field_source *s, const char *path, struct str json, void *object);
-    bool (*valid)(struct str); /* of texts and list items; NULL: any text */
+    bool (*valid)(struct str); /* checks texts and list items; NULL: any text is valid */
     const char *noun;          /* for messages: "address", "label key" */
     const char *form;          /* for messages, after "is not a valid subject": an example */
     const char *flag, *help;
@@ -108,7 +108,7 @@ struct field_problem {
     enum field_problem_kind kind;
     uint32_t line;          /* 0: it belongs to no line */
     const char *path;       /* "orderedSpread.rules[0].terms", "" for the document */
-    const char *text;       /* for a bad value: the mistake */
+    const char *text;       /* the mistake in a bad value */
     const char *suggestion; /* for an unknown key: the nearest key, or NULL */
 };
 

@@ -22,12 +22,13 @@ struct writer;
 struct known_policies_options {
     const struct configuration *configuration;
     const struct informer_store *store; /* of policy/store.h: the watched kind */
-    bool counted;                       /* by the metrics of policies; for one instance only */
+    bool counted;                       /* metrics of policies count this instance; true for one
+                                           instance only */
     struct cache *cache;                /* borrowed until known_policies_free() */
     struct kube_client *client;     /* borrowed until known_policies_stop(); NULL: no API server */
     struct writer *writer;          /* of the client; NULL: no status is written */
     struct event_recorder *events;  /* likewise */
-    struct evenness_latest *latest; /* of the policies' workloads; borrowed likewise */
+    struct evenness_latest *latest; /* evenness of the policies' workloads; borrowed likewise */
     /* The leader writes the status of policies; NULL: every replica writes. Borrowed likewise. */
     const struct elector *elector;
 };

@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-/* Everything that one binding after the other is asked of. */
+/* The inputs that all bindings of a command share. */
 struct asking {
     const struct binding_simulation *how;
     struct clusters_state state;

@@ -176,7 +176,7 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
     out->unknown = s.filter.unknown;
     out->unknown.configuration = w->setup.not_read;
     if (unjudged_claims != NULL)
-        out->unknown.claims = unjudged_claims; /* of an earlier pod */
+        out->unknown.claims = unjudged_claims; /* the answer of an earlier pod may have set it */
     out->constrained = out->constrained || simulation_is_constrained(&s);
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {

@@ -20,7 +20,7 @@
 #include "findings/findings.h"
 #include "policy/status.h"
 
-/* At most so many pods of one workload are placed. */
+/* The most pods of one workload that are placed. */
 enum { POLICY_CHECK_PLACED = 100 };
 
 struct checked_constraint {
@@ -54,7 +54,7 @@ struct checked_policy {
     bool is_for[POLICY_TARGETS]; /* does it have a part for this target? */
     struct str placement_keys;   /* policy_placement_keys(); "": not for Placements */
     uint32_t constraints;        /* that it asks for, of pods and of Placements */
-    uint32_t workloads, pods;    /* to which a part of it applies */
+    uint32_t workloads, pods;    /* workloads and pods to which a part of the policy applies */
     uint32_t matched_placements; /* of the state */
     bool clusters_judged;
     uint32_t injected, softened, skipped, harmed;

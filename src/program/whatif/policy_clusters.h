@@ -27,7 +27,8 @@ struct policy_clusters_verdict {
     enum policy_reason reason; /* CLUSTERS_SUIT, or why it is not */
     struct str message;        /* arena */
     uint32_t clusters;         /* of the state */
-    uint32_t placements;       /* of the state, for which the policy is; without own terms */
+    uint32_t placements;       /* Placements of the state that the policy is for, and that have no
+                                  terms of their own */
 };
 /* Judges the policy `of` of these, which must be sorted and enforced. Takes the arena's steps.
  * Returns 0, -E2BIG or -ENOMEM. */

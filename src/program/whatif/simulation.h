@@ -80,7 +80,8 @@ struct simulation_setup {
     struct cache *cache; /* the state's, without the pod in question */
     struct pod_scoring scoring;
     struct informer *volumes;
-    struct engine_options options; /* for any pod: simulation_prepare() adapts them to one */
+    struct engine_options options; /* options for any pod; simulation_prepare() adapts them to one
+                                      pod */
     struct node_affinity added;
     struct str not_read; /* parts of kube-scheduler's configuration, as filter_unknown names them */
     struct pod pod;      /* zeroed without a pod in question */

@@ -118,7 +118,7 @@ enum json_kind json_peek(struct json_reader *r) {
     static const unsigned char kinds[256] = {
         ['n'] = JSON_NULL,  ['t'] = JSON_BOOL,   ['f'] = JSON_BOOL,   ['"'] = JSON_STRING,
         ['['] = JSON_ARRAY, ['{'] = JSON_OBJECT, ['-'] = JSON_NUMBER, ['0' ... '9'] = JSON_NUMBER,
-    }; /* other bytes begin no value: JSON_NOTHING */
+    }; /* any other byte cannot begin a value: JSON_NOTHING */
     if (json_failed(r))
         return JSON_NOTHING;
     blanks(r);

@@ -34,11 +34,11 @@ void turns_done(struct turns *t);
 
 /* Returns false without memory. */
 bool turns_join(struct turns *t, struct turn *turn, struct str owner) MUST_CHECK;
-/* Removes the item; fine if it has not joined. */
+/* Removes the item; does nothing if it has not joined. */
 void turns_leave(struct turns *t, struct turn *turn);
-/* The item, which must have joined, waits from now on. */
+/* Marks an item as waiting. It must have joined. */
 void turns_wait(struct turns *t, struct turn *turn);
-/* The item, which must have joined, waits no more. */
+/* Marks an item as not waiting. It must have joined. */
 void turns_give_up(struct turn *turn);
 bool turns_waits(const struct turn *turn);
 static inline bool turns_any(const struct turns *t) {
