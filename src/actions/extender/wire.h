@@ -66,7 +66,7 @@ void extender_prioritize_encode(const struct extender_args *args, const struct s
 /* `fits` NULL is "no opinion": every candidate stays. */
 void extender_preemption_encode(const struct extender_preemption_args *args, const bool *fits,
                                 struct http_response *response);
-/* `error` "": the pod is bound. */
+/* Encodes the answer of bind. `error` is "" if the pod is bound. */
 void extender_bind_encode(const char *error, struct http_response *response);
 /* For verbs whose answer has no member for an error: kube-scheduler takes any status other than 200
  * as an error. */

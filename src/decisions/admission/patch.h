@@ -26,7 +26,7 @@ struct patch {
     struct str document; /* with all operations applied */
     struct patch_operation *operations;
     uint32_t count, cap;
-    size_t bytes; /* of paths and values */
+    size_t bytes; /* bytes of all paths and values */
 };
 
 /* `document` is one JSON value that has parsed before. */

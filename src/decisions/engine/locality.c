@@ -48,7 +48,8 @@ struct tier {
     struct str key;
     bool is_node;                  /* the hostname tier, which has no column; else: */
     struct topology_column column; /* its domains */
-    double gain;                   /* more than the next tier would give */
+    double gain;                   /* how much the tier's weight exceeds the weights of farther
+                                      tiers; at least 0 */
 };
 
 struct locality {

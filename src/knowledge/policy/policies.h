@@ -24,7 +24,7 @@ struct policy_source;
  * release it. */
 struct policies *policies_hold(struct policy_source *s);
 void policies_release(struct policies *held);
-/* Sorted; valid while held. */
+/* Returns the policies, sorted; valid while `held` is held. */
 const struct policy *policies_items(const struct policies *held, uint32_t *ret_count);
 
 /* `paths`, files or folders, are copied; may be empty. Returns 0 or -ENOMEM. */

@@ -10,7 +10,8 @@ enum { FORBIDDEN = -1 }; /* as a score */
 struct rounds_prefix {
     int64_t score;   /* BY_SCORE: sum of the terms below for `best`; WEIGHED: of those above */
     uint32_t best;   /* the leaf to take from; PREFIX_NONE: no leaf may be taken */
-    uint32_t term;   /* the term of its children's domains; term_count: it is a leaf */
+    uint32_t term;   /* the term that the children are domains of; term_count: the prefix is a
+                        leaf */
     uint32_t groups; /* the first of its children's groups, sorted by count */
     uint32_t group;  /* its group among its parent's */
     uint32_t first_below, next; /* in the heap of its group */

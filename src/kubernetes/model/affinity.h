@@ -26,7 +26,7 @@ struct preferred_term {
 struct node_affinity {
     struct labels node_selector; /* every pair must be on the node */
     bool required;               /* requiredDuringSchedulingIgnoredDuringExecution is present */
-    const struct node_selector_term *terms; /* any of them must match */
+    const struct node_selector_term *terms; /* at least one term must match */
     uint32_t term_count;
     const struct preferred_term *preferred; /* read by node_affinity_decode_all() */
     uint32_t preferred_count;

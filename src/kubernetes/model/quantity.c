@@ -13,7 +13,7 @@ struct parts {
     struct str whole, fraction; /* digits; `whole` without leading zeros */
     bool any_digit;
     enum quantity_format format;
-    int exponent; /* of ten, or of two for binary suffixes */
+    int exponent; /* exponent of ten; for binary suffixes, of two */
 };
 
 /* ---- reading ---- */

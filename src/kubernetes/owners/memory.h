@@ -7,7 +7,7 @@
  * the reference are ignored); a controller's selector; the API group of the maker of its unit.
  * Empty: there is no such fact. */
 enum owner_what { OWNER_KIND, OWNER_SELECTOR, OWNER_UNIT };
-#define OWNER_UNREAD STR("?") /* stands for the group if it could not be read */
+#define OWNER_UNREAD STR("?") /* value that marks a group that could not be read */
 
 /* Recalls a fact. Returns false if it is not known. Copies it into the arena, which may fail. */
 bool owners_recall(struct owners *o, enum owner_what what, const struct owner_ref *ref,

@@ -262,7 +262,7 @@ static bool keep_link(struct owner_lookup *l, struct str *ret_group) {
     return true;
 }
 
-/* ---- one after the other ---- */
+/* ---- the steps of a look-up, one after the other ---- */
 
 static void finish(struct owner_lookup *l, struct str found, const struct http_request *request,
                    struct http_response *response) {

@@ -213,7 +213,7 @@ static void check_kinds(const struct value *root) {
     VALUE_EXPECT(root, kinds);
     VALUE_EXPECT(value_at(root, "planner"), planner_kinds);
     for (const struct value *sum = sums->first; sum != NULL; sum = sum->next)
-        (void)value_number(sum); /* an error stays in the answer */
+        (void)value_number(sum); /* an error is kept in the answer */
     for (const struct value *move = moves->first; move != NULL; move = move->next)
         VALUE_EXPECT(move, omitted_kinds);
 }

@@ -192,7 +192,7 @@ struct configuration {
     struct configuration_server kubernetes; /* a live API server instead of files */
     struct configuration_server hub;        /* hub of a fleet; not set: `kubernetes` is the hub */
 
-    struct { /* leaderElection: one of several replicas is ready */
+    struct { /* leaderElection: one of several replicas leads */
         bool enabled;
         const char *name,
             *namespace;      /* of the Lease; namespace NULL: the kubeconfig's, or the pod's */

@@ -71,9 +71,11 @@ struct policy_check {
     uint32_t workload_count;
     uint32_t others; /* number of other workloads */
     enum policy_soundness {
-        POLICY_SOUND,     /* no workload is harmed, and each policy can work, for some objects */
+        POLICY_SOUND,     /* no workload is harmed, and each policy is for some objects and can have
+                             an effect */
         POLICY_NOT_SOUND, /* a workload is harmed, or a condition is bad */
-        POLICY_SOUND_UNKNOWN, /* neither is known: a policy is for nothing in the cluster */
+        POLICY_SOUND_UNKNOWN, /* a condition is not known, because a policy is for no object of the
+                                 cluster */
         POLICY_SOUNDNESSES
     } soundness;
     uint32_t nodes, clusters;      /* of the state */

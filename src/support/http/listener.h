@@ -27,7 +27,7 @@
 #include <stdarg.h>
 
 struct http_listener {
-    struct http_listener_options options; /* what it points to is borrowed */
+    struct http_listener_options options; /* everything that the options point to is borrowed */
     struct clock *clock;                  /* borrowed */
     char address[ADDRESS_TEXT_SIZE];
     struct router router;

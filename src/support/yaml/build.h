@@ -60,7 +60,7 @@ struct yaml_build {
     struct hashmap anchor_index;
     uint32_t *begun; /* anchors in the order of their values; of this document */
     uint32_t begun_count, begun_cap;
-    uint32_t *merges; /* where merge keys stand in the output, of all open objects; a stack */
+    uint32_t *merges; /* a stack: positions in the output of the merge keys of all open objects */
     uint32_t merge_count, merge_cap;
     struct yaml_merger merger;
     uint64_t merged;             /* bytes that merge keys have moved; at most LIMIT_YAML_BYTES */
