@@ -131,7 +131,8 @@ void findings_put(const struct findings *f, struct strbuf *json) {
         json_end_object(&w);
     }
     json_end_array(&w);
-    const uint32_t omitted = f->omitted + (arena_failed(f->arena) ? 1 : 0);
+    const bool ended_early = arena_failed(f->arena) || steps_spent(&f->arena->steps);
+    const uint32_t omitted = f->omitted > 0 || !ended_early ? f->omitted : 1;
     if (omitted > 0) {
         json_key(&w, STR("findingsOmitted"));
         json_put_integer(&w, omitted);

@@ -53,8 +53,8 @@ struct findings {
                             missing, and no other error follows */
     struct finding *items;
     uint32_t count;
-    uint32_t omitted; /* found beyond LIMIT_FINDINGS, or without steps; findings_put() adds one if
-                         there was no memory */
+    uint32_t omitted; /* found beyond LIMIT_FINDINGS, or without steps; 0 is written as 1 if the
+                         search ended early, without memory or steps */
     struct str about; /* the beginning of the next messages, for a question with several objects:
                          "policy 'web': "; or "" */
 };

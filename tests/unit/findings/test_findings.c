@@ -108,6 +108,18 @@ static void without_memory(void **state) {
     arena_done(&small);
 }
 
+/* A loop over a user's list ends without steps, and finds nothing more. */
+static void without_steps(void **state) {
+    CLEANUP(strbuf_done) struct strbuf json = {0};
+    struct findings f = {.arena = &arena};
+    (void)state;
+    arena.steps.max = 1;
+    assert_false(steps_take(&arena.steps, 2));
+    strbuf_append_str(&json, STR("{}"));
+    findings_put(&f, &json);
+    assert_str(strbuf_str(&json), "{\"findings\":[],\"findingsOmitted\":1}");
+}
+
 static void codes_are_words(void **state) {
     (void)state;
     for (int i = 0; i < FINDING_CODES; i++) {
@@ -123,6 +135,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(by_path_then_code, setup, teardown),
         cmocka_unit_test_setup_teardown(none_in_an_empty_object, setup, teardown),
         cmocka_unit_test_setup_teardown(as_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_steps, setup, teardown),
         cmocka_unit_test_setup_teardown(the_first_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(long_messages_are_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
