@@ -57,8 +57,10 @@ static int put_pod(struct cache *cache, uint32_t p, uint32_t nodes, uint32_t wor
     const struct label disk = {STR("disk"), text(arena, "disk-%u", w % (KINDS / 2))},
                        labels[] = {{STR("app"), text(arena, "app-%u", w)},
                                    {STR("pod-template-hash"), STR("6d4cf56db6")}};
-    const struct toleration toleration = {STR("only"), STR("Exists"), STR(""),
-                                          w % 8 == 1 ? STR("NoSchedule") : STR("")};
+    const struct toleration toleration = {.key = STR("only"),
+                                          .op = STR("Exists"),
+                                          .value = STR(""),
+                                          .effect = w % 8 == 1 ? STR("NoSchedule") : STR("")};
     const struct object pod = {
         .kind = OBJECT_POD,
         .pod = {.meta = {.name = text(arena, "pod-%u", p),
