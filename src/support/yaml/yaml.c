@@ -187,14 +187,27 @@ static int fail_at_offset(struct str text, size_t offset, int code, const char *
     return err_set(err, code, "line %zu, column %zu: %s", line, column, problem);
 }
 
+/* Is there a tab before the first word of the line? `line` counts from 0. */
+static bool has_tab_in_indent(struct str text, size_t line) {
+    size_t i = 0;
+    for (size_t at = 0; at < line && i < text.n; i++)
+        at += text.p[i] == '\n';
+    while (i < text.n && text.p[i] == ' ')
+        i++;
+    return i < text.n && text.p[i] == '\t';
+}
+
 static int parser_error(const yaml_parser_t *parser, struct str text, struct err *err) {
     if (parser->error == YAML_MEMORY_ERROR)
         return err_set(err, -ENOMEM, "no memory to read YAML");
     const char *problem = parser->problem != NULL ? parser->problem : "malformed YAML";
     if (parser->error == YAML_READER_ERROR)
         return fail_at_offset(text, parser->problem_offset, -EINVAL, problem, err);
-    (void)err_set(err, -EINVAL, "%s%s%s", problem, parser->context != NULL ? ", " : "",
-                  parser->context != NULL ? parser->context : ""); /* returned below */
+    if (has_tab_in_indent(text, parser->problem_mark.line))
+        (void)err_set(err, -EINVAL, "a tab indents the line: write spaces"); /* returned below */
+    else
+        (void)err_set(err, -EINVAL, "%s%s%s", problem, parser->context != NULL ? ", " : "",
+                      parser->context != NULL ? parser->context : ""); /* returned below */
     return fail_at(parser->problem_mark, err);
 }
 

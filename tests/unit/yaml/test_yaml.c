@@ -200,6 +200,9 @@ static void test_keys_are_strings_as_written(void **state) {
     assert_json("1: a\ntrue: b\n~: c\n0x10: d\n'on': e\n2001-01-01: f\n1.50: g\n? h\n: i\n",
                 "{\"1\":\"a\",\"true\":\"b\",\"~\":\"c\",\"0x10\":\"d\",\"on\":\"e\","
                 "\"2001-01-01\":\"f\",\"1.50\":\"g\",\"h\":\"i\"}");
+    assert_refused("a:\n  b: 1\n  \tc: 2", -EINVAL,
+                   "line 3, column 3: a tab indents the line: write spaces");
+    assert_refused("a:\n\tb: 1", -EINVAL, "line 2, column 1: a tab indents the line: write spaces");
     assert_refused("[a]: b", -EINVAL, "line 1, column 1: a key must be a scalar");
     assert_refused("? {a: b}\n: c", -EINVAL, "line 1, column 3: a key must be a scalar");
     assert_refused("\"a\\0\": b", -EINVAL, "line 1, column 1: NUL in a key");
