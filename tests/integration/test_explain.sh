@@ -110,7 +110,7 @@ is "... and for people" "$(jq '.spec.tolerations = [{operator: "Exist", key: "k"
     "note: spec.tolerations[0].operator: 'Exist' is no operator of a toleration. Write Exists"
 is "a nodeSelector that fits no node" \
     "$(jq '.spec.nodeSelector = {"topology.kubernetes.io/zone": "us-eest-a"}' "$pod" | explain what-if /dev/stdin | grep '^note: ')" \
-    "note: spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: us-eest-a': the pod fits no node; did you mean 'us-east-a'?. Write us-east-a"
+    "note: spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: us-eest-a': the pod fits no node; the nearest is 'us-east-a'. Write us-east-a"
 is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"
 
 # ---- questions without an answer ----

@@ -89,15 +89,15 @@ said_of() { # jq to change the Pod [STATE]: path, message and remedy of the find
 selecting() { jq -nrc --argjson l "$1" '".spec.nodeSelector = \($l)"'; }
 is "a nodeSelector that fits a node" "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"us-a"}')")" ''
 is "a value that no node has" "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"eu-aa"}')")" \
-    "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: eu-aa': the pod fits no node; did you mean 'eu-a'?. Write eu-a"
+    "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: eu-aa': the pod fits no node; the nearest is 'eu-a'. Write eu-a"
 like "... is the cause of a Pending pod" "$("$evenkeel" simulate --state "$work/zones.json" --pod "$work/pod.json" | grep -m 1 '^Pending')" \
-    "^Pending because of spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: eu-aa'.*did you mean 'eu-a'"
+    "^Pending because of spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: eu-aa'.*the nearest is 'eu-a'"
 like "... of replicas, too" "$("$evenkeel" simulate --state "$work/zones.json" --pod "$work/pod.json" --replicas 2)" \
     "because of spec.nodeSelector: no node has the label .topology.kubernetes.io/zone: eu-aa"
 is "a value that is near none" "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"moon"}')")" \
     "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: moon': the pod fits no node. Write a value that nodes have: eu-a, eu-b, us-a"
 is "a key that no node has" "$(said_of "$(selecting '{"topology.kubernetes.io/zoen":"eu-a"}')")" \
-    "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zoen': the pod fits no node; did you mean 'topology.kubernetes.io/zone'?. Write topology.kubernetes.io/zone"
+    "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zoen': the pod fits no node; the nearest is 'topology.kubernetes.io/zone'. Write topology.kubernetes.io/zone"
 is "labels that no node has together" \
     "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"eu-a","kubernetes.io/hostname":"n2"}')")" \
     "LabelUnknown spec.nodeSelector: nodes have each of these labels, but no node has all of them: the pod fits no node. Leave out a label, or label a node"
@@ -106,7 +106,7 @@ is "a state without nodes" "$(jq '.items |= map(select(.kind == "Pod"))' "$work/
 terms() { echo ".spec.affinity = $(required "$@")"; }
 at_term=spec.affinity.nodeAffinity.R.nodeSelectorTerms
 is "a term that fits no node" "$(said_of "$(terms "$(zone_of eu-aa)")")" \
-    "LabelUnknown ${at_term}[0].matchExpressions[0]: no node has the label 'topology.kubernetes.io/zone: eu-aa': the pod fits no node; did you mean 'eu-a'?. Write eu-a"
+    "LabelUnknown ${at_term}[0].matchExpressions[0]: no node has the label 'topology.kubernetes.io/zone: eu-aa': the pod fits no node; the nearest is 'eu-a'. Write eu-a"
 is "... is fine beside a term that does" "$(said_of "$(terms "$(zone_of eu-aa)" "$(zone_of eu-b)")")" ''
 is "all of the terms fit none" "$(said_of "$(terms "$(zone_of eu-aa)" '{"key": "rack", "operator": "Exists"}')" | cut -d: -f1,2)" \
     "LabelUnknown ${at_term}[0].matchExpressions[0]: no node has the label 'topology.kubernetes.io/zone
@@ -145,10 +145,10 @@ of_kind() { # VERSION KIND: the workload above, with these
     "$evenkeel" check workload "$work/kind.json" -o json | jq -c '[.findings[] | .code, .path, .message, .remedy]'
 }
 is "a misspelt kind" "$(of_kind apps/v1 Deploiment)" \
-    '["Invalid","kind","'"apps/v1 has no kind 'Deploiment'; did you mean 'Deployment'?"'","Write Deployment"]'
+    '["Invalid","kind","'"apps/v1 has no kind 'Deploiment'; the nearest is 'Deployment'"'","Write Deployment"]'
 is "... and simulate has it, too" \
     "$("$evenkeel" simulate --state "$work/good.json" --pod "$work/kind.json" | grep '^note: kind')" \
-    "note: kind: apps/v1 has no kind 'Deploiment'; did you mean 'Deployment'?. Write Deployment"
+    "note: kind: apps/v1 has no kind 'Deploiment'; the nearest is 'Deployment'. Write Deployment"
 is "a kind of another case" "$(of_kind apps/v1 Statefulset | jq -c '[.[1], .[3]]')" '["kind","Write StatefulSet"]'
 is "kind and version are wrong" "$(of_kind v1 Deploiment | jq -c '[.[1], .[3]]')" '["kind","Write Deployment, and apiVersion apps/v1"]'
 is "a kind that is near none" "$(of_kind apps/v1 Rollout | jq -c .[1:4])" \

@@ -59,7 +59,7 @@ static void add_unknown_kind(struct str version, struct str kind, struct finding
     (void)snprintf(remedy, sizeof remedy, "Write %s%s%s", near->kind,
                    is_its_version ? "" : ", and apiVersion ", is_its_version ? "" : near->api);
     findings_add(f, FINDING_INVALID, STR("kind"), str_of(remedy),
-                 "%.*s has no kind '%.*s'; did you mean '%s'?",
+                 "%.*s has no kind '%.*s'; the nearest is '%s'",
                  STR_ARG(str_empty(version) ? STR("Kubernetes") : version), STR_ARG(kind),
                  near->kind);
 }

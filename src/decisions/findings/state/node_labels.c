@@ -94,7 +94,7 @@ static void add_unknown(const struct asked *a, const struct requirement *q,
     if (values->any && q->value_count > 1)
         strbuf_append_str(&label, STR(" or another value"));
     if (!str_empty(near)) {
-        strbuf_appendf(&meant, "; did you mean '%.*s'?", STR_ARG(str_cut(near, TEXT_BYTES)));
+        strbuf_appendf(&meant, "; the nearest is '%.*s'", STR_ARG(str_cut(near, TEXT_BYTES)));
         strbuf_appendf(&remedy, "Write %.*s", STR_ARG(near));
     } else if (values->any)
         say_some_values(a->v, values, &remedy);
