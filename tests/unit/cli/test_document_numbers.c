@@ -69,7 +69,7 @@ static void test_limits_are_told_as_they_are(void **state) {
         {"docs/architecture.md", "a buffer of # bytes on the stack", {LIMIT_DECISION_BYTES}},
         {"docs/architecture.md", "one pass over # hashes", {LIMIT_DECISIONS}},
         {"docs/security.md",
-         "for at most # s, and at most # MiB of what it prints is read",
+         "for at most # s, and at most # MiB of its output is read",
          {LIMIT_KUBE_EXEC_MS / SECOND, LIMIT_KUBE_EXEC_BYTES / MIB}},
         {"docs/security.md",
          "# MiB an event, # MiB a page",
