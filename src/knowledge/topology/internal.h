@@ -16,11 +16,12 @@
 
 #include <stdatomic.h>
 
-/* The pool knows the record once its object is there; before, it exists only for its holders. */
+/* The pool counts a record as known once its candidate is added; before that, the record exists
+ * only for its holders. */
 struct candidate_record {
     uint32_t name;    /* interned */
     struct str text;  /* the name's bytes, borrowed from the interned string */
-    uint32_t holders; /* topology_hold() */
+    uint32_t holders; /* number of holders, see topology_hold() */
     uint32_t taint_count;
     struct label_set labels;
     struct taint *taints; /* owned, strings in the same block */
@@ -34,22 +35,22 @@ struct column_record {
     struct hashmap index; /* value id -> domain */
     struct domain *table; /* [domains]; owned */
     uint32_t table_cap, free_domain;
-    uint32_t placed; /* candidates that have the key */
+    uint32_t placed; /* number of candidates that have the key */
 };
 
 struct domain {
     uint32_t value;      /* interned, or INTERN_NONE while unused */
-    uint32_t candidates; /* while unused: the next unused domain */
+    uint32_t candidates; /* number of candidates in it; while unused: the next unused domain */
 };
 
 struct feasibility_record {
     struct lru_entry entry;
     struct hash128 key;
-    struct arena arena; /* of the copies */
+    struct arena arena; /* memory of the copies of affinity and tolerations */
     struct node_affinity affinity;
     struct tolerations tolerations;
     uint8_t *flags;               /* [cap]; owned */
-    uint32_t suitable, tolerable; /* how many have CANDIDATE_AFFINITY, CANDIDATE_TAINTS */
+    uint32_t suitable, tolerable; /* count of CANDIDATE_AFFINITY flags, of CANDIDATE_TAINTS flags */
 };
 
 struct tree_record {
@@ -110,7 +111,7 @@ struct topology {
     uint64_t moves;       /* counts changes that trees depend on: labels, and candidates */
     uint64_t work;        /* steps of changes so far */
     uint64_t slot_epoch;  /* counts slots that were freed */
-    uint64_t taint_bytes; /* of all candidates */
+    uint64_t taint_bytes; /* bytes of the taints of all candidates */
     uint32_t cap;         /* slots that every per-slot array has room for */
     struct pool candidates, columns, feasibilities, trees;
     struct lru columns_kept, feasibilities_kept, trees_kept;
@@ -127,7 +128,8 @@ struct topology {
     uint32_t slot = pool_next_known(&(t)->candidates, 0);                                          \
     slot != TOPOLOGY_NONE;                                                                         \
     slot = pool_next_known(&(t)->candidates, slot + 1)
-/* Returns the steps of such a walk without those for each known candidate: 16 bytes are a step. */
+/* Returns the steps of a KNOWN_EACH walk, without the steps for each known candidate. Reading 16
+ * bytes is one step. */
 static inline uint64_t topology_walk_steps(const struct topology *t) {
     enum { SLOTS_A_STEP = 128 };
     return t->candidates.end / SLOTS_A_STEP;
@@ -139,7 +141,7 @@ void column_free(void *topology, uint32_t id);
  * candidate to the domain of its label. */
 int column_reserve(struct column_record *column);
 void column_place(struct topology *t, struct column_record *column, uint32_t slot);
-/* Under the write lock: keeps the column, if it is still right and there is room. */
+/* Under the write lock: keeps the column if it is still right and there is room for it. */
 void column_publish(struct topology *t, struct built_column *built, const struct topology_view *v);
 void built_column_free(struct built_column *built);
 

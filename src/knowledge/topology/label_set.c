@@ -113,7 +113,7 @@ static uint32_t find_among_many(const struct intern *strings, const uint32_t *ke
 }
 
 uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key) {
-    enum { FEW = 32 }; /* so many ids are in a few cache lines */
+    enum { FEW = 32 }; /* this number of ids fits into a few cache lines */
     uint32_t i = 0;
     if (set->count == 0)
         return INTERN_NONE;

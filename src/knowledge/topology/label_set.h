@@ -12,7 +12,8 @@
 #include "base/intern.h"
 #include "model/labels.h"
 
-/* Owns references to its ids; sorted by key as decoded. All zero is the empty set. */
+/* A set of labels, sorted by the text of their keys. Owns references to its ids. All zero is the
+ * empty set. */
 struct label_set {
     uint32_t *values; /* owned; [count] */
     uint32_t count;
@@ -28,8 +29,8 @@ struct label label_set_at(const struct intern *strings, const struct label_set *
 /* Returns the value of an interned key; INTERN_NONE if there is no such label. O(log labels). */
 uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key);
 
-/* Returns the first label whose key begins with a prefix; the others follow it. `count` if no key
- * does. O(log labels). */
+/* Returns the index of the first label whose key begins with `prefix`; other labels with the
+ * prefix follow it. Returns `count` if no key begins with it. O(log labels). */
 uint32_t label_set_first(const struct intern *strings, const struct label_set *set,
                          struct str prefix);
 

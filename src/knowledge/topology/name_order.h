@@ -12,7 +12,7 @@
 struct topology_order {
     const uint32_t *slots; /* [count]: by name */
     uint32_t count;
-    const uint32_t *rank_of; /* [topology_slots()]: the place in `slots`; TOPOLOGY_NONE: no slot */
+    const uint32_t *rank_of; /* [topology_slots()]: index in `slots`; TOPOLOGY_NONE: unused slot */
 };
 
 /* Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */

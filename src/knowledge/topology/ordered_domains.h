@@ -30,10 +30,10 @@ struct ordered_term {
 /* The counts of a prefix. */
 struct ordered_count {
     int64_t count;       /* sum below it */
-    int64_t least, most; /* among its children; least > most if it has none */
+    int64_t least, most; /* counts of its children; least > most: it has no children */
     uint32_t children;   /* children that are counted in */
-    uint32_t in_flight;  /* pods that may land below it; the caller's */
-    uint32_t mark;       /* the caller's */
+    uint32_t in_flight;  /* number of pods that may land below it; for the caller's use */
+    uint32_t mark;       /* for the caller's use */
     bool counted_in;
 };
 
@@ -65,8 +65,9 @@ void ordered_domains_add(struct ordered_domains *d, uint32_t slot, int64_t count
 /* Call once after the last of the calls above: computes sums, and every parent's number, least and
  * most of children. O(prefixes). */
 void ordered_domains_settle(struct ordered_domains *d);
-/* Adds 1 or -1 to a prefix and all above it, after ordered_domains_settle(), and updates least and
- * most. PREFIX_NONE changes nothing. O(terms); the first change takes O(prefixes). */
+/* Adds 1 or -1 to the count of a prefix and of all prefixes above it, after
+ * ordered_domains_settle(), and updates least and most. PREFIX_NONE changes nothing. O(terms);
+ * the first change takes O(prefixes). */
 void ordered_domains_change(struct ordered_domains *d, uint32_t prefix, int64_t by);
 
 /* Gets the prefix of a candidate's domain under each term, below the prefix of the term before it
@@ -74,7 +75,7 @@ void ordered_domains_change(struct ordered_domains *d, uint32_t prefix, int64_t 
  * without a key share one domain. */
 void ordered_domains_path(const struct ordered_domains *d, uint32_t slot,
                           uint32_t ret[ORDERED_TERMS]);
-/* Returns the prefix under all terms, or PREFIX_NONE. */
+/* Returns the prefix of the candidate's domain under all terms, or PREFIX_NONE. */
 uint32_t ordered_domains_leaf(const struct ordered_domains *d, uint32_t slot);
 /* Does the candidate lack a hard term's key (`any`: any term's)? *ret_term: the first such term. */
 bool ordered_domains_lack(const struct ordered_domains *d, uint32_t slot, bool any,
@@ -96,8 +97,8 @@ static inline int64_t ordered_base(const struct ordered_term *term,
     return parent->children < term->min_domains ? 0 : parent->least;
 }
 
-/* Gets the largest skew of each term: the fullest domain above the base, over all parents; 0 if no
- * domain is counted in. O(prefixes). */
+/* Gets the largest skew of each term, over all parents: the count of the fullest domain minus
+ * the base. The skew is 0 if no domain is counted in. O(prefixes). */
 void ordered_domains_skews(const struct ordered_domains *d, int64_t ret[ORDERED_TERMS]);
 
 /* Returns the score; higher is better: each term adds 0 (fullest sibling) to 63 (emptiest), 6 bits

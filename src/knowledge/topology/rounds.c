@@ -5,16 +5,16 @@
 #include <stdlib.h>
 
 enum { NO_GROUP = UINT32_MAX };
-enum { FORBIDDEN = -1 }; /* as a score */
+enum { FORBIDDEN = -1 }; /* score of a prefix that may not be taken */
 
 struct rounds_prefix {
-    int64_t score;   /* BY_SCORE: sum of the terms below for `best`; WEIGHED: of those above */
+    int64_t score;   /* BY_SCORE: score of `best` by the terms below; WEIGHED: by those above */
     uint32_t best;   /* the leaf to take from; PREFIX_NONE: no leaf may be taken */
     uint32_t term;   /* the term that the children are domains of; term_count: the prefix is a
                         leaf */
     uint32_t groups; /* the first of its children's groups, sorted by count */
-    uint32_t group;  /* its group among its parent's */
-    uint32_t first_below, next; /* in the heap of its group */
+    uint32_t group;  /* the group that it is in, among its parent's groups */
+    uint32_t first_below, next; /* links of the heap of that group */
 };
 
 struct rounds_group {
@@ -96,7 +96,8 @@ static void join_group(struct rounds *r, uint32_t id, uint32_t child) {
     r->prefixes[child].group = id;
 }
 
-/* Moves a child, the top of its group, after one more was counted below it. */
+/* Moves a child to its next group after one more candidate was counted below it. The child must
+ * be the top of its present group. */
 static void move_child(struct rounds *r, uint32_t parent, uint32_t child) {
     const uint32_t id = r->prefixes[child].group;
     assert(r->groups[id].top == child); /* rounds_best() or rounds_choices() returned it */
@@ -112,7 +113,7 @@ static void move_child(struct rounds *r, uint32_t parent, uint32_t child) {
         free_group(r, parent, id);
 }
 
-/* ---- the best ---- */
+/* ---- the best leaf ---- */
 
 static bool is_allowed(const struct rounds *r, uint32_t parent, int64_t count) {
     const struct ordered_term *term = &r->domains->terms[r->prefixes[parent].term];
@@ -148,7 +149,7 @@ uint32_t rounds_best(const struct rounds *r) {
     return r->prefixes[PREFIX_ROOT].best;
 }
 
-/* ---- all that can win ---- */
+/* ---- all leaves that can win ---- */
 
 static void score_inner(struct rounds *r, uint32_t prefix) {
     const uint32_t parent = r->domains->tree.parents[prefix];
@@ -217,7 +218,8 @@ static int compare_prefixes(const void *a, const void *b) {
     return left->prefix < right->prefix ? 1 : -1;
 }
 
-/* Adds a child with a known best to its parent's groups; children with higher counts are there. */
+/* Adds a child, whose best leaf is known, to its parent's groups. Children with higher counts
+ * must have been added. */
 static void add_child(struct rounds *r, uint32_t child) {
     const uint32_t parent = r->domains->tree.parents[child];
     const int64_t count = r->domains->items[child].count;

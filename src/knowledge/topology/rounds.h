@@ -39,7 +39,7 @@ enum rounds_order { ROUNDS_BY_SCORE, ROUNDS_WEIGHED };
  * taken. */
 struct rounds_candidates {
     rounds_better_fn *better;
-    const void *ctx;      /* of `better` */
+    const void *ctx;      /* argument of `better` */
     const uint32_t *left; /* [domains->tree.count]: number of a leaf's candidates; a leaf with 0
                              counts among its siblings, but is never taken from */
 };
@@ -54,10 +54,10 @@ struct rounds {
     struct rounds_prefix *prefixes; /* [domains->tree.count] */
     struct rounds_group *groups;
     uint32_t free_group;
-    uint32_t *inner; /* ROUNDS_WEIGHED: the prefixes that are counted in and no leaf; parents come
-                        first */
+    uint32_t *inner; /* ROUNDS_WEIGHED: the prefixes that are counted in and are not leaves; parents
+                        come first */
     uint32_t inner_count;
-    uint64_t looked; /* groups and domains read so far, for a budget */
+    uint64_t looked; /* number of groups and domains read so far, for a budget */
 };
 
 /* A leaf that may win, and the score of all candidates below it. */
@@ -87,6 +87,6 @@ uint32_t rounds_best(const struct rounds *r);
  * parent only the best. ret[domains->tree.count] has room for all. Returns their number. */
 uint32_t rounds_choices(struct rounds *r, struct rounds_choice *ret);
 
-/* Counts one more at a leaf that was the best, or a choice, of this round. `left` and `better` must
- * already describe the leaf's next candidate. */
+/* Counts one more candidate at a leaf that rounds_best() or rounds_choices() returned in this
+ * round. `left` and `better` must already describe the leaf's next candidate. */
 void rounds_take(struct rounds *r, uint32_t leaf);

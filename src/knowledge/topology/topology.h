@@ -35,7 +35,7 @@
 
 struct topology;
 
-/* Borrowed by the call that takes it. Labels are sorted by key, keys are unique. */
+/* Borrowed during the call that gets the candidate. Labels are sorted by key, keys are unique. */
 struct candidate {
     struct str name;
     struct labels labels;
@@ -67,10 +67,11 @@ void topology_free(struct topology *t);
 int topology_apply(struct topology *t, const struct candidate *candidate) MUST_CHECK;
 /* Forgets a candidate by name; ignores an unknown name. */
 void topology_remove(struct topology *t, struct str name);
-/* The same by slot. */
+/* Forgets the candidate in a slot. */
 void topology_drop(struct topology *t, uint32_t slot);
-/* The records of candidates by slot, for listings of them (base/pool.h): topology_apply() shows
- * them, and topology_drop() is for those that are gone. Borrowed. */
+/* Returns the pool of the candidates' records, for listings of candidates (base/pool.h); ids are
+ * slots. topology_apply() marks a record as shown; topology_drop() removes a candidate that a
+ * listing did not show. Borrowed. */
 struct pool *topology_records(struct topology *t);
 
 /*
@@ -92,17 +93,18 @@ uint32_t topology_slot(const struct topology *t, struct str name);
 bool topology_is_known(const struct topology *t, uint32_t slot);
 /* Slots are below this number; some may be empty. */
 uint32_t topology_slots(const struct topology *t);
-/* Returns how many slots per-slot arrays need room for. */
+/* Returns the number of slots for which every per-slot array needs room. */
 uint32_t topology_cap(const struct topology *t);
-/* Returns a number that changes if a slot that had a candidate may get another one. */
+/* Returns a number that changes when a slot that had a candidate may be given to another
+ * candidate. */
 uint64_t topology_slot_epoch(const struct topology *t);
 /* Return the slot's name, and the value of one of its labels ("" and false without it). Borrowed
  * while the lock is held. */
 struct str topology_name(const struct topology *t, uint32_t slot);
 bool topology_label(const struct topology *t, uint32_t slot, struct str key, struct str *ret_value);
 
-/* Gets the slot's labels with a prefix, by key, at most `max` of them. Returns how many it has.
- * Borrowed likewise. */
+/* Gets at most `max` of the slot's labels whose keys begin with `prefix`, sorted by key. Returns
+ * the number of all such labels. Borrowed while the lock is held. */
 uint32_t topology_labels_of(const struct topology *t, uint32_t slot, struct str prefix,
                             struct label *ret, uint32_t max);
 
@@ -110,19 +112,20 @@ uint32_t topology_labels_of(const struct topology *t, uint32_t slot, struct str 
 int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
                       struct candidate *ret) MUST_CHECK;
 
-/* Counts changes of candidates: of labels and taints, and candidates that come or go. */
+/* Returns a number that grows when a candidate's labels or taints change, or a candidate comes
+ * or goes. */
 uint64_t topology_changes(const struct topology *t);
 
 struct topology_stats {
-    uint32_t candidates; /* known ones */
+    uint32_t candidates; /* number of known candidates */
     uint32_t columns, feasibilities, trees;
     uint64_t column_bytes, feasibility_bytes, tree_bytes;
-    uint64_t columns_refused, feasibilities_refused, trees_refused; /* were built, and not kept */
+    uint64_t columns_refused, feasibilities_refused, trees_refused; /* number built but not kept */
 };
 struct topology_stats topology_stats(const struct topology *t);
 /* Returns the bytes of the candidates, without strings and without kept parts of views. */
 uint64_t topology_kept_bytes(const struct topology *t);
-/* Forgets parts that no view has used since that tick, some of them at a time. */
+/* Forgets some of the parts that no view has used since that tick; the next call forgets more. */
 void topology_forget(struct topology *t, uint64_t tick);
 /* Returns the tick of the last opened view. */
 uint64_t topology_tick(const struct topology *t);
@@ -135,10 +138,10 @@ struct topology_view {
     struct topology *topology;
     uint64_t tick;       /* stamps the parts that this view uses; no other view has the same */
     uint64_t asker;      /* a hash of the namespace whose share holds what this view builds */
-    struct steps *steps; /* borrowed; building takes them; NULL: no limit */
+    struct steps *steps; /* borrowed; building a part takes steps; NULL: no limit */
     uint32_t built;      /* number of parts built so far */
-    struct built_column *columns;  /* the view has built and owns these; lists */
-    struct hash_node *column_tree; /* of all of these */
+    struct built_column *columns;  /* lists of the parts that the view has built and owns */
+    struct hash_node *column_tree; /* the columns of that list, for a search by key */
     struct built_feasibility *feasibilities;
     struct built_tree *trees;
     struct built_order *order; /* NULL: none was built */
@@ -165,9 +168,9 @@ struct topology_column {
     uint32_t domains;                   /* domain ids are < domains; some may be unused */
     uint32_t empty;                     /* the domain of the label value "", or TOPOLOGY_NONE */
     bool everywhere;                    /* every known candidate has the key */
-    const struct column_record *record; /* the topology's */
+    const struct column_record *record; /* borrowed from the topology */
 };
-/* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* Gets the column of a topology key. Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int topology_column(struct topology_view *v, struct str key, struct topology_column *ret);
 /* Is there a known candidate in this domain? */
 bool topology_domain_used(const struct topology_column *column, uint32_t domain);
@@ -186,8 +189,8 @@ struct topology_tree {
                                 is first. A parent comes before its children */
     uint32_t count;
 };
-/* Builds the tree of at most TOPOLOGY_TREE_KEYS columns of the view. Valid as long as they are.
- * Returns 0, -E2BIG or -ENOMEM. */
+/* Builds the tree of at most TOPOLOGY_TREE_KEYS columns of the view. The tree is valid as long
+ * as the columns. Returns 0, -E2BIG or -ENOMEM. */
 int topology_tree(struct topology_view *v, const struct topology_column *columns, uint32_t count,
                   struct topology_tree *ret) MUST_CHECK;
 
@@ -204,19 +207,19 @@ struct feasibility_question {
     const struct node_affinity *affinity;
     struct tolerations tolerations;
     struct hash128 key;
-    uint64_t steps, steps_a_taint; /* to match a candidate */
-    uint64_t bytes;                /* of a copy, approximately */
+    uint64_t steps, steps_a_taint; /* steps to match a candidate, and for each of its taints */
+    uint64_t bytes;                /* approximate bytes of a copy of the question */
 };
 /* Returns 0 or -ENOMEM. */
 int feasibility_question_init(struct feasibility_question *q, const struct node_affinity *affinity,
                               struct tolerations tolerations) MUST_CHECK;
-/* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* Gets the flags of each slot. Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int topology_feasible(struct topology_view *v, const struct feasibility_question *q,
                       const uint8_t **ret_flags) MUST_CHECK;
 /* Does the same, and gets the flags that all known candidates have. */
 int topology_feasible_common(struct topology_view *v, const struct feasibility_question *q,
                              const uint8_t **ret_flags, uint8_t *ret_common) MUST_CHECK;
-/* Makes the question, and answers it. */
+/* Makes the question and answers it, like topology_feasible(). */
 int topology_feasibility(struct topology_view *v, const struct node_affinity *affinity,
                          struct tolerations tolerations, const uint8_t **ret_flags);
 

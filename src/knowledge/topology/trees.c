@@ -1,7 +1,7 @@
 /*
  * Trees hold every known candidate's place under several topology keys, in order. A tree is made on
- * first use, and is right until labels change, a candidate comes or goes, or slots are added. This
- * is rare, and to make the tree again is as fast as many changes in it.
+ * first use, and is right until labels change, a candidate comes or goes, or slots are added. Such
+ * changes are rare, and to make the tree again is as fast as many changes in it.
  */
 #include "base/limits.h"
 #include "topology/internal.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { BYTES_A_STEP = 1024 }; /* to free them */
+enum { BYTES_A_STEP = 1024 }; /* bytes that one step frees */
 
 static bool is_of(const struct tree_record *tree, const struct topology *t,
                   const struct topology_column *columns, uint32_t count) {
