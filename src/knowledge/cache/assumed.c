@@ -63,8 +63,8 @@ static struct counter_record *counter_of(struct cache *c, const struct class_rec
     return pool_at(&c->counters, pod_class->counters[i].id);
 }
 
-/* Returns the record's class, prepared for a change of its counters. One step covers some shares.
- */
+/* Returns the record's class, prepared for a change of its counters. Takes one step for each 16
+ * changed counts. */
 static struct class_record *changing_class(struct cache *c, const struct assumed_record *assumed) {
     struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
     class_changed(c, pod_class);

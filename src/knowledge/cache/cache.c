@@ -180,7 +180,7 @@ static void unassume(struct cache *c, const struct object_meta *pod) {
     assumed_end(c, pod);
 }
 
-/* Applies a pod. While it is pending, flights and assumptions of it stay. */
+/* Applies a pod. While the pod is pending, its flight and its assumption stay. */
 static int apply_pod(struct cache *c, const struct pod *pod) {
     if (c->options.left_out != NULL && is_controlled_by(&pod->meta, c->options.left_out))
         return 0;
@@ -299,7 +299,7 @@ static void drop(void *cache, uint32_t kind, uint32_t id) {
 }
 
 static void drop_pending(void *cache, uint32_t kind, uint32_t id) {
-    (void)kind; /* pods */
+    (void)kind; /* only pods are dropped here */
     pending_forget(cache, id);
     cache_write_pause(cache);
 }
@@ -382,8 +382,8 @@ static bool publish(struct cache_view *v) {
     return true;
 }
 
-/* Lets others take the lock now and then. Keeps at most LIMIT_PUBLISHED things: a question that
- * needs more would only push out its own things. */
+/* Publishes at most LIMIT_PUBLISHED parts: a question that needs more would only push out its
+ * own parts. Lets other threads take the lock in between. */
 void cache_publish(struct cache_view *v) {
     uint32_t left = LIMIT_PUBLISHED;
     while (left > 0) {

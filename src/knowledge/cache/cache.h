@@ -60,10 +60,10 @@ struct cache_options {
     uint32_t max_counters;      /* 0: LIMIT_COUNTERS */
     uint32_t max_feasibilities; /* 0: LIMIT_FEASIBILITIES */
     uint32_t max_columns;       /* 0: LIMIT_COLUMNS */
-    uint64_t max_bytes;         /* of all of these together; 0: LIMIT_CACHE_BYTES */
+    uint64_t max_bytes;         /* bytes of all kept parts together; 0: LIMIT_CACHE_BYTES */
     uint64_t max_update_steps;  /* 0: LIMIT_UPDATE_STEPS */
-    uint64_t max_label_bytes;   /* of pods; 0: LIMIT_LABELS_BYTES. Beyond it some questions have no
-                                   answer */
+    uint64_t max_label_bytes;   /* bytes of pods' labels; 0: LIMIT_LABELS_BYTES. Beyond it some
+                                   questions have no answer */
     int64_t reservation_ttl_ms;
     const struct workload_key *left_out; /* pods of this controller are not kept; borrowed; NULL:
                                             all are */
@@ -113,22 +113,24 @@ void cache_sync_abort(struct cache *c, uint32_t kinds);
  */
 int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) MUST_CHECK;
 /*
- * A pod *in flight*: it may land on any of these nodes, and it is not known yet on which. It is
+ * A pod *in flight*: it may land on any of these nodes, and its node is not known yet. It is
  * counted nowhere; cache_flights() visits it. It ends like a reservation, or when the pod is
- * reserved or being bound; a new flight of the pod replaces its old reservation or flight. At most
- * LIMIT_FLIGHTS, and LIMIT_FLIGHTS_BYTES: flights that end first make room, as in base/lru.h, at
- * most LRU_AT_A_TIME. `doubts` is the result of cache_doubts() from before filter decided. Returns
- * 0 (also for a pod that is bound: no flight) or -ENOMEM.
+ * reserved or being bound; a new flight of the pod replaces its old reservation or flight. There
+ * are at most LIMIT_FLIGHTS flights, of LIMIT_FLIGHTS_BYTES in all: flights that end first make
+ * room, at most LRU_AT_A_TIME for one new flight (base/lru.h). `doubts` is the result of a
+ * cache_doubts() call before filter decided. Returns 0 (also for a pod that is bound: no flight) or
+ * -ENOMEM.
  */
 int cache_expect(struct cache *c, const struct pod *pod, const struct str *node_names,
                  uint32_t count, uint64_t doubts) MUST_CHECK;
-/* Ends the pod's reservation or flight by filter. Its bindings, running or unclear, stay. */
+/* Ends the pod's reservation or flight by filter. A binding of the pod that is running, or whose
+ * outcome is unknown, stays. */
 void cache_release(struct cache *c, const struct object_meta *pod);
 
 /*
- * A pod in flight or reserved, named by UID (or namespace and name) only, is being bound. It counts
- * on the node until cache_bind_end(), for any time and in spite of new filter calls. Returns 0, or
- * one of these, after which nothing has changed:
+ * Begins to bind a pod that is in flight or reserved; `pod` needs only a UID (or namespace and
+ * name). The pod counts on the node until cache_bind_end(), however long that takes and whatever
+ * filter answers meanwhile. Returns 0, or one of these, after which nothing has changed:
  *   -ENOENT  neither in flight nor reserved on this node
  *   -ENXIO   in flight, but the node is not known
  *   -ESTALE  doubted
@@ -142,18 +144,19 @@ enum cache_bound {
     CACHE_BOUND,       /* it counts on the node until the watch shows it, or should have shown it:
                           after reservation_ttl_ms in which pods were current */
     CACHE_NOT_BOUND,   /* it does not count any more */
-    CACHE_MAYBE_BOUND, /* it is in flight to this one node, for the same time */
+    CACHE_MAYBE_BOUND, /* the outcome is unknown: in flight to this one node, for as long as after
+                          CACHE_BOUND */
 };
 /* Call once for every cache_bind_begin() that returned 0. */
 void cache_bind_end(struct cache *c, const struct object_meta *pod, enum cache_bound outcome);
 
-/* A pod in the namespace was counted but not bound: filter decided about the pods in flight there
- * with a wrong count. They stay in flight, but are marked as doubted. */
+/* Call when a pod in the namespace was counted but not bound: filter then decided about the pods
+ * in flight there with a wrong count. Marks those pods as doubted; they stay in flight. */
 void cache_doubt_expected(struct cache *c, struct str namespace);
 /* Returns the number of calls of cache_doubt_expected(), for all namespaces. Any thread. */
 uint64_t cache_doubts(const struct cache *c);
 
-/* The parts of one pod: an assumed pod may be divided among many nodes. */
+/* The number of parts of one pod: an assumed pod may be divided among many nodes. */
 #define CACHE_POD (INT64_C(1) << 20)
 /* Nodes found on a view that may be closed now. */
 struct cache_nodes {
@@ -165,14 +168,15 @@ struct cache_nodes {
  * An *assumed* pod, as in kube-scheduler: it is expected to land on one of these nodes, with equal
  * probability, and counts there in parts (cache_counter_assumed()) and nowhere else. Ends when the
  * pod is reserved, bound, finished or deleted, with cache_unassume(), cache_release(), or after
- * reservation_ttl_ms; a new call replaces the pod's nodes. At most LIMIT_ASSUMED: the oldest makes
- * room. Assumes nothing if the pod is bound already, or if its labels are longer than
- * LIMIT_ASSUMED_TEXT or have no room. Returns 0, -ESTALE (a slot may be another node now: nothing
- * is assumed) or -ENOMEM.
+ * reservation_ttl_ms; a new call replaces the pod's nodes. There are at most LIMIT_ASSUMED assumed
+ * pods: the oldest makes room. Assumes nothing if the pod is bound already, or if its labels are
+ * longer than LIMIT_ASSUMED_TEXT or have no room. Returns 0, -ESTALE (a slot may be another node
+ * now: nothing is assumed) or -ENOMEM.
  */
 int cache_assume(struct cache *c, const struct object_meta *pod,
                  const struct cache_nodes *where) MUST_CHECK;
-/* The same on one node by its name; an unknown node is no error, and nothing is assumed. */
+/* Assumes the pod on one node, by the node's name. An unknown node is no error: nothing is
+ * assumed. */
 int cache_assume_on(struct cache *c, const struct object_meta *pod,
                     struct str node_name) MUST_CHECK;
 /* Moves an assumed pod to one node; `pod` needs no labels. Returns 0, -ENOENT (not assumed, or no
@@ -206,8 +210,8 @@ struct cache_view {
     struct cache *cache;
     struct topology_view nodes;
     struct built_counter *counters; /* the counters that the view has built; a list */
-    struct hash_node *counter_tree; /* the same, by key */
-    struct built_counter *pending;  /* the counters of that list to count again */
+    struct hash_node *counter_tree; /* the same counters, by key */
+    struct built_counter *pending;  /* the counters in that list that must be counted again */
 };
 
 /* Afterwards the caller may set nodes.asker and nodes.steps. */
@@ -229,7 +233,7 @@ struct cache_group {
     bool labels_known; /* false: there was no room for the labels */
     struct labels labels;
     bool controller_known;           /* false: there was no memory for the controller's name */
-    struct workload_name controller; /* as controller_of(), without the name of a pod */
+    struct workload_name controller; /* kind Pod without a name: there is no controller */
     struct str scheduler;            /* "": the default scheduler */
     uint32_t pods;
     uint32_t tied; /* number of these pods with pod_is_tied() */
@@ -243,9 +247,9 @@ int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *are
                      struct cache_group *ret) MUST_CHECK;
 
 /* Gets the labels of the next group of one namespace, likewise; borrowed while the view is open.
- * Takes one of the view's steps, and little for skipped groups: those of other namespaces, and
- * those whose labels are not kept. The caller takes steps for its look-ups in them. Returns 1, 0 or
- * -E2BIG (the steps are spent). */
+ * Takes one of the view's steps, and fewer for a skipped group: a group of another namespace, or
+ * one whose labels are not kept. The caller takes steps for its look-ups in the labels. Returns
+ * 1, 0 or -E2BIG (the steps are spent). */
 int cache_labels_next(const struct cache_view *v, struct str namespace, uint32_t *at,
                       struct label_set_ref *ret) MUST_CHECK;
 
@@ -260,28 +264,28 @@ struct counter_question {
 int counter_question_init(struct counter_question *q, struct str namespace,
                           const struct selector *selector) MUST_CHECK;
 
-/* Gets per slot the number of live pods of the namespace that the selector matches, and the parts
- * of assumed pods, of which CACHE_POD make a pod; NULL: none. Returns 0, -E2BIG (the view's steps
- * are spent), -ENODATA (the namespace has pods whose labels are not kept, and the selector needs
- * them) or -ENOMEM. */
+/* Gets per slot the number of live pods of the namespace that the selector matches, and the
+ * number of parts of assumed pods (CACHE_POD parts are a pod); NULL: no pod is assumed. Returns
+ * 0, -E2BIG (the view's steps are spent), -ENODATA (the namespace has pods whose labels are not
+ * kept, and the selector needs them) or -ENOMEM. */
 int cache_counter_of(struct cache_view *v, const struct counter_question *q,
                      const uint32_t **ret_counts, const int64_t **ret_assumed) MUST_CHECK;
 #define CACHE_LABELS_NOT_KEPT                                                                      \
     "pods that it counts have labels that are not kept: those of their namespace take more "       \
     "memory "                                                                                      \
     "than it may have"
-/* The same by namespace and selector. */
+/* Does the same for a namespace and a selector. */
 int cache_counter_assumed(struct cache_view *v, struct str namespace,
                           const struct selector *selector, const uint32_t **ret_counts,
                           const int64_t **ret_assumed) MUST_CHECK;
-/* The same without assumed pods. */
+/* Does the same without assumed pods. */
 int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
                   const uint32_t **ret_counts) MUST_CHECK;
 /* Is the pod assumed on any node? */
 bool cache_is_assumed(const struct cache_view *v, const struct object_meta *pod);
 
-/* The place of a pod, for preemption's victims. Found by UID, or by namespace/name if meta has
- * none. Returns false if the pod is not known. */
+/* The place of a pod, for preemption's victims. The pod is found by UID, or by namespace/name if
+ * `meta` has no UID. Returns false if the pod is not known. */
 struct cache_pod {
     uint32_t id, slot;
     bool terminating, reserved;
@@ -297,10 +301,10 @@ bool cache_pod_counts(const struct cache_view *v, const struct cache_pod *pod, s
 struct flight_nodes {
     uint64_t passed, unclear;
 };
-/* Visits the pods in flight in a namespace that a selector matches, except for `but`. `visit` gets
- * the nodes on which each may land; slots from 64 x words on are not among them. `visit` takes
- * steps for its own work. If it returns anything but 0, this ends the visits and is returned.
- * -E2BIG: the view's steps are spent. */
+/* Visits the pods in flight in a namespace that a selector matches, except for `but`. `visit`
+ * gets the nodes on which the pod may land; slots from 64 x words on are not among these nodes.
+ * `visit` takes steps for its own work. If `visit` returns another value than 0, the visits end,
+ * and that value is returned. Returns -E2BIG if the view's steps are spent. */
 struct flight_question {
     struct str namespace;
     const struct selector *selector;
@@ -324,9 +328,9 @@ int cache_default_selector(const struct cache_view *v, const struct object_meta 
  * Returns false if the pod has no controller, or the cache does not keep it. */
 bool cache_owner_selector(const struct cache_view *v, const struct object_meta *pod,
                           const struct label_selector **ret);
-/* Calls `visit` for the labels of live pods with this pod's controller, once for equal labels (of
- * one scheduler), with the number of pods that have them: at most `max` times, the latest first.
- * Skips pods whose labels are not kept. */
+/* Calls `visit` for the labels of live pods with this pod's controller, once for all pods with
+ * equal labels and scheduler, with the number of these pods. Calls it at most `max` times, the
+ * latest labels first. Skips pods whose labels are not kept. */
 typedef void cache_sibling_fn(void *ctx, label_lookup_fn *lookup, const void *labels,
                               uint32_t pods);
 void cache_siblings(const struct cache_view *v, const struct object_meta *pod, uint32_t max,
@@ -336,8 +340,8 @@ void cache_siblings(const struct cache_view *v, const struct object_meta *pod, u
 
 struct cache_node {
     bool unschedulable;     /* cordoned */
-    int64_t filled[FILLED]; /* requests of its pods, see struct pod_requests */
-    uint32_t pods;          /* pods on the node, terminating pods included */
+    int64_t filled[FILLED]; /* sums of the requests of its pods, see struct pod_requests */
+    uint32_t pods;          /* number of pods on the node, with terminating pods */
 };
 struct cache_node cache_node(const struct cache_view *v, uint32_t slot);
 /* Does the status of any node have allocatable resources? Hand-written states often leave them
@@ -352,8 +356,8 @@ struct cache_resource cache_node_resource(const struct cache_view *v, uint32_t s
                                           struct str name);
 int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *pod, struct str name);
 
-/* Counts per slot the pods that hold a port of these requests. Walks all pods. The array is in the
- * arena. Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* Counts per slot the pods that hold a host port that `wanted` has, too. Walks all pods. The
+ * array is in the arena. Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int cache_port_holders(const struct cache_view *v, const struct pod_requests *wanted,
                        struct arena *arena, uint32_t **ret) MUST_CHECK;
 bool cache_pod_takes_port(const struct cache_view *v, const struct cache_pod *pod,
@@ -379,7 +383,7 @@ bool cache_next_image(struct cache_node_images *images);
 struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, feasibilities, trees, reservations, workloads,
         namespaces, flights, assumed;
-    uint32_t pods_without_labels; /* live pods whose labels are not kept */
+    uint32_t pods_without_labels; /* number of live pods whose labels are not kept */
 };
 /* Takes the lock for reading, for a very short time. */
 struct cache_stats cache_stats(struct cache *c);
@@ -392,10 +396,10 @@ struct cache_load {
     struct cache_kept counters, columns, feasibilities, trees;
     uint64_t label_bytes;  /* bytes of the labels of live pods, as LIMIT_LABELS_BYTES counts them */
     uint64_t object_bytes; /* cache_kept_bytes() */
-    /* the most steps, and the longest time, of a writer while readers waited */
+    /* the most steps, and the longest time, that a writer took while readers waited */
     uint64_t write_steps, write_ns;
 };
 struct cache_load cache_load(struct cache *c);
-/* Returns about the memory of all objects, without counters and other things kept for the next
+/* Returns about the memory of all objects, without counters and other parts kept for the next
  * question, and without pods in flight or assumed. Takes the lock for reading. */
 uint64_t cache_kept_bytes(struct cache *c);

@@ -20,7 +20,7 @@
 struct class_key {
     uint32_t namespace, owner;
     bool terminating, cut;
-    struct str scheduler; /* "": the default one */
+    struct str scheduler; /* "": the default scheduler */
     struct labels labels;
 };
 
@@ -67,7 +67,8 @@ static const struct str own_keys[] = {STR(FLUID_LABEL_DATASET), STR(TEMPLATE_HAS
                                       STR(ROLLOUT_HASH_LABEL)};
 enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
 
-/* Keeps only these labels of a pod in a cut class. Drops values that no label can have. */
+/* Keeps only the labels in `own_keys`, for a pod in a cut class. Drops values that no label can
+ * have. */
 static struct labels own_labels(const struct labels *all, struct label ret[static OWN_KEYS]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < OWN_KEYS; i++) {
@@ -102,8 +103,9 @@ void class_count_cut(struct cache *c, const struct class_record *pod_class, int 
 
 /* ---- finding and making ---- */
 
-/* There are few names of schedulers. A name that is too long for an object belongs to no scheduler:
- * its beginning is kept, and the pod counts as one of another scheduler. */
+/* Returns the name to keep of a scheduler; there are few schedulers. A name that is too long for
+ * an object belongs to no scheduler: its beginning is kept, and the pod counts as a pod of
+ * another scheduler. */
 static struct str scheduler_key(struct str named) {
     if (str_eq(scheduler_of(named), scheduler_of(STR(""))))
         return STR("");

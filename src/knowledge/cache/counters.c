@@ -255,7 +255,8 @@ bool counter_publish(struct cache_view *v, struct built_counter *built) {
     return record->pending;
 }
 
-/* Counts all pods for a pending counter, and subtracts those that it has counted. */
+/* Counts all pods for a pending counter, and subtracts the changes that the pending counter has
+ * counted. */
 static int count_others(const struct cache_view *v, const struct counter_record *pending,
                         uint32_t cap, struct counter_record *ret) {
     *ret = (struct counter_record){.namespace = pending->namespace,

@@ -1,8 +1,8 @@
 /*
  * Pods in flight. A pod is here for one of two reasons: filter has answered with the nodes on which
  * it may land, and the choice is not known yet; or the outcome of a binding is not known, so that
- * the pod may be on its node or not. A flight is counted nowhere; readers ask for flights where
- * these matter. The part from filter ends when the pod is reserved or released, or after its time;
+ * the pod may be on its node or not. A flight is counted nowhere; a reader that needs the flights
+ * asks for them. The part from filter ends when the pod is reserved or released, or after its time;
  * the whole flight ends when the pod is bound, finished or deleted.
  *
  * A record holds a copy of the pod's meta and two bits per node, in blocks of their own: flights

@@ -15,7 +15,8 @@ static struct labels labels_of(const struct cache *c, const struct label_set *se
     return (struct labels){items, items != NULL ? set->count : 0};
 }
 
-/* Gets the controller; pods without one count as their own. Returns false if it is not known. */
+/* Gets the controller; a pod without a controller counts as its own controller. Returns false if
+ * the controller is not known. */
 static bool find_controller(const struct cache_view *v, uint32_t group,
                             const struct class_record *pod_class, struct workload_name *ret) {
     struct cache_owner owner;

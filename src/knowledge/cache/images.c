@@ -93,7 +93,8 @@ void image_list_free(struct cache *c, uint8_t *list) {
     free(list);
 }
 
-/* Inserts an id into sorted ones; false if it is there. Moving a few ids is faster than sorting. */
+/* Inserts an id into sorted ids. Returns false if it was there already. Moving a few ids is
+ * faster than sorting. */
 static bool insert(uint32_t *ids, uint32_t count, uint32_t id) {
     uint32_t low = 0, high = count;
     while (low < high) {

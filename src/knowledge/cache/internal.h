@@ -24,12 +24,12 @@ struct namespace_record {
     uint32_t name;
     uint32_t classes, counters, services; /* heads of lists, POOL_NONE at the end */
     uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
-    uint32_t references;                  /* members of those lists, reaches, and 1 while known */
+    uint32_t references;                  /* number of list members and reaches; + 1 while known */
     uint64_t reach_bytes;                 /* bytes of reaches that pods of this namespace needed
                                              first */
-    uint64_t label_bytes;                 /* of its classes */
-    uint32_t cut_pods;                    /* pods of cut classes that are not terminating */
-    struct label_set labels;              /* while a Namespace object is known */
+    uint64_t label_bytes;                 /* bytes of the labels of its classes */
+    uint32_t cut_pods;       /* number of pods of cut classes, without terminating pods */
+    struct label_set labels; /* valid while a Namespace object is known */
 };
 
 /* A counter that matches a class. If the record with this id has another `made`, the counter no
@@ -51,7 +51,7 @@ struct class_record {
     struct class_counter *counters; /* the matching counters that were made until `seen`; owned */
     uint64_t seen;
     uint32_t counter_count;
-    uint32_t owner, owner_next, owner_previous; /* its controller and list; POOL_NONE: none */
+    uint32_t owner, owner_next, owner_previous; /* controller, list links; POOL_NONE: none */
     uint32_t scheduler;                         /* interned; INTERN_NONE: the default one */
 };
 
@@ -93,7 +93,7 @@ struct requests_record {
 };
 
 struct image_record {
-    uint64_t name; /* keyed hash */
+    uint64_t name; /* keyed hash of the name */
     int64_t size;
     uint32_t nodes;
 };
@@ -113,10 +113,10 @@ struct node_record {
 struct terms_record {
     struct hash128 key;
     uint32_t references;
-    struct arena arena; /* of the terms */
+    struct arena arena; /* memory of the terms */
     struct pod_terms terms;
 };
-/* Instead of such a record: a pod without terms, or with too many to be kept. */
+/* Used instead of the id of a terms_record: the pod has no terms, or too many to be kept. */
 #define TERMS_NONE POOL_NONE
 #define TERMS_UNKNOWN (POOL_NONE - 1)
 
@@ -125,8 +125,8 @@ struct reach_record {
     struct hash128 key;
     struct hash128 says; /* the key without claims */
     uint32_t references;
-    uint32_t namespace; /* its bytes count for this namespace */
-    struct arena arena; /* for the following */
+    uint32_t namespace; /* the namespace that its bytes are charged to */
+    struct arena arena; /* memory of the members below */
     struct node_affinity affinity;
     struct tolerations tolerations;
     const struct str *claims;
@@ -145,11 +145,11 @@ _Static_assert(sizeof(struct pod_record) == 32, "a pod takes 32 bytes");
 
 /* A pod without a node. */
 struct pending_record {
-    uint64_t uid_a; /* as a pod_record's */
+    uint64_t uid_a; /* as in struct pod_record */
     uint32_t uid_b;
-    uint32_t namespace, group, kind, name; /* of its workload; interned; INTERN_NONE: it has none */
-    uint32_t created_min : 31;             /* since 1970; UINT32_MAX >> 1: not known */
-    uint32_t waits_hard : 1;               /* as a pod's (model/object.h) */
+    uint32_t namespace, group, kind, name; /* of its workload; interned; INTERN_NONE: no workload */
+    uint32_t created_min : 31;             /* minutes since 1970; UINT32_MAX >> 1: not known */
+    uint32_t waits_hard : 1;               /* struct pod.waits_hard */
 };
 _Static_assert(sizeof(struct pending_record) == 32, "a pod without a node takes 32 bytes");
 
@@ -200,10 +200,11 @@ struct workload_record {
 struct flight_record {
     struct lru_entry entry; /* the flight that ends first makes room; pinned while unclear */
     struct hash128 uid;
-    int64_t expires_ms; /* when the nodes from filter end; 0: no such nodes, or they have ended */
+    int64_t expires_ms; /* end of the nodes from filter; 0: there are no such nodes, or they have
+                           ended */
     int64_t
         unclear_until_ms;    /* when bindings without an outcome are dropped; 0: no such bindings */
-    struct arena arena;      /* for meta */
+    struct arena arena;      /* memory of `meta` */
     struct object_meta meta; /* namespace, labels; name and uid if it comes from filter */
     struct flight_nodes *nodes; /* [words]; owned */
     uint32_t words;
@@ -216,7 +217,7 @@ struct assumed_record {
     uint32_t pod_class;
     uint32_t older, newer; /* in the list by age */
     uint32_t *slots;       /* owned */
-    uint32_t count;        /* >= 1 */
+    uint32_t count;        /* at least 1 */
 };
 
 /* How certain it is that a pod is on a node. */
@@ -230,7 +231,7 @@ enum certainty {
 struct reservation {
     uint32_t pod;
     enum certainty certainty;
-    int64_t expires_ms; /* INT64_MAX while it is bound */
+    int64_t expires_ms; /* INT64_MAX while a binding is running */
 };
 
 struct cache {
@@ -248,14 +249,14 @@ struct cache {
         terms, reaches, images;
     struct pool workloads[WORKLOAD_KINDS];
     struct lru counters_kept, flights_kept;
-    uint64_t made, changes; /* the last numbers given */
-    uint32_t saying_nodes;  /* nodes with allocatable resources in their status */
+    uint64_t made, changes; /* numbers of the last counter and of the last change */
+    uint32_t saying_nodes;  /* number of nodes with allocatable resources in their status */
     struct {                /* to find idle entries */
         bool begun;
         int64_t older_ms, newer_ms; /* two points of time, and the ticks at them */
         uint64_t older, newer, idle;
     } age;
-    uint64_t work; /* steps of changes, without the topology's */
+    uint64_t work; /* number of steps of changes, without the topology's steps */
     struct {       /* measures how long the write lock is held */
         int64_t began_ns, longest_ns;
         uint64_t began_work, most_steps;
@@ -263,14 +264,14 @@ struct cache {
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
         assumed_index, pending_index, requests_index, owner_index, terms_index, reach_index,
         image_index;
-    uint64_t terms_bytes;                    /* of all terms */
-    uint64_t reach_bytes;                    /* of all reaches */
-    uint64_t label_bytes;                    /* of all classes */
+    uint64_t terms_bytes;                    /* bytes of all terms */
+    uint64_t reach_bytes;                    /* bytes of all reaches */
+    uint64_t label_bytes;                    /* bytes of the labels of all classes */
     uint64_t list_bytes;                     /* bytes of the lists that nodes, requests and
                                                 workloads own */
-    uint32_t cut_pods;                       /* of all namespaces */
+    uint32_t cut_pods;                       /* number of pods of cut classes, in all namespaces */
     uint32_t assumed_oldest, assumed_newest; /* not valid without assumed pods */
-    uint32_t known_namespaces;               /* records of a Namespace object */
+    uint32_t known_namespaces;               /* number of known Namespace objects */
     struct reservation *reservations;        /* owned */
     uint32_t reservation_count, reservation_cap;
     struct { /* used by the thread that reads state files */
@@ -336,19 +337,20 @@ void built_counter_free(struct built_counter *built);
 /* pending.c */
 /* Keeps the workload and the age of a pod without a node. Returns 0 or -ENOMEM. */
 int pending_apply(struct cache *c, const struct pod *pod);
-/* The pod has a node, or is gone; it need not be known. */
+/* Forgets a pod that now has a node, or that is gone. Ignores an unknown pod. */
 void pending_end(struct cache *c, const struct object_meta *pod);
 void pending_forget(struct cache *c, uint32_t id);
 
 /* owners.c */
 struct hash128 owner_key(uint32_t namespace, struct object_type type, struct str name);
-/* Returns POOL_NONE if it is not known. */
+/* Returns POOL_NONE if the controller has no record. */
 uint32_t owner_find(const struct cache *c, const struct hash128 *key);
-/* Finds or makes; the caller uses it or calls owner_settle(). POOL_NONE: no memory. */
+/* Finds or makes a controller's record; the caller uses it or calls owner_settle(). Returns
+ * POOL_NONE without memory. */
 uint32_t owner_make(struct cache *c, const struct hash128 *key);
 void owner_settle(struct cache *c, uint32_t id);
-/* The same for a pod's controller. POOL_NONE: it has none, or no memory, so that its siblings are
- * not known. */
+/* Does the same for a pod's controller. Returns POOL_NONE if the pod has no controller, or
+ * without memory; the pod's siblings are then not known. */
 uint32_t owner_of(struct cache *c, uint32_t namespace, const struct object_meta *pod);
 void owner_add_class(struct cache *c, uint32_t id, uint32_t class_id);
 void owner_remove_class(struct cache *c, uint32_t class_id);
@@ -373,7 +375,7 @@ int amount_list_make(struct cache *c, const struct resources *from,
 void amount_list_free(struct cache *c, struct amount_list *list);
 /* Sets the resources of the node in a slot; takes over the list. */
 void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable);
-/* Sets its images; takes over the list. */
+/* Sets the images of the node in a slot; takes over the list. */
 void node_set_images(struct cache *c, uint32_t slot, uint8_t *images);
 /* Call when the node is not known any more; pods may still be on it. */
 void node_forget(struct cache *c, uint32_t slot);
@@ -399,8 +401,8 @@ void reach_unref(struct cache *c, uint32_t id);
 
 /* namespaces.c */
 uint32_t namespace_find(const struct cache *c, struct str name);
-/* Finds or makes; the caller counts a reference or calls namespace_settle(). POOL_NONE: no
- * memory. */
+/* Finds or makes a namespace's record; the caller counts a reference or calls
+ * namespace_settle(). Returns POOL_NONE without memory. */
 uint32_t namespace_make(struct cache *c, struct str name);
 void namespace_settle(struct cache *c, uint32_t id);
 int namespace_apply(struct cache *c, const struct object_meta *meta);
@@ -431,13 +433,14 @@ bool flight_passed(const struct flight_record *flight, uint32_t slot);
  * needed. Returns 0 or -ENOMEM. */
 int flight_unclear(struct cache *c, const struct hash128 *uid, const struct object_meta *pod,
                    uint32_t slot) MUST_CHECK;
-/* seen_ms: the source of pods has reported all changes until then. */
+/* Ends the flights whose time is over. `seen_ms`: until then the source of pods has reported all
+ * changes. */
 void flights_expire(struct cache *c, int64_t now_ms, int64_t seen_ms);
 /* Called by the topology before another node gets the slot. */
 void flights_forget_node(void *cache, uint32_t slot);
 
 /* reservations.c */
-/* Ends the reservation of a pod's record that became real or went away. */
+/* Ends the reservation of a pod's record when the pod is really there, or is gone. */
 void reservation_end(struct cache *c, uint32_t pod);
-/* Ends a reservation by filter. Returns the certainty of the pod's place without it. */
+/* Ends a reservation by filter. Returns how certain the pod's place is without that reservation. */
 enum certainty reservation_release(struct cache *c, const struct hash128 *uid);

@@ -12,7 +12,7 @@ enum { KINDS = OBJECT_KINDS - OBJECT_NODE };
 struct kube_source {
     struct kube_source_options options;
     struct informer *informer;
-    int64_t began_ms[KINDS]; /* of running listings; only for the client's thread */
+    int64_t began_ms[KINDS]; /* begin of each running listing; only for the client's thread */
 };
 
 static int64_t now_ms(const struct kube_source *s) {

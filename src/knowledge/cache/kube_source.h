@@ -20,7 +20,7 @@ struct kube_source_options {
     struct kube_client *client; /* borrowed until kube_source_free() */
     struct clock *clock;        /* the same as the cache's; NULL: the real clock */
     bool workloads;
-    uint64_t seed; /* for jitter */
+    uint64_t seed; /* seed of the jitter */
     void (*on_ready)(
         void *ctx); /* called when the cache is ready, on the client's thread; may be NULL */
     void *ctx;

@@ -191,7 +191,7 @@ static bool means_class(const struct cache *c, const struct cache_meant *meant,
     return any;
 }
 
-/* Returns the steps to match one class of the namespace; 0: no term matches any. */
+/* Returns the steps to match one class of the namespace; 0: no term is for this namespace. */
 static uint64_t steps_in(const struct cache_meant *meant, uint32_t namespace) {
     uint64_t steps = 0;
     for (uint32_t t = 0; t < meant->count; t++)
@@ -278,7 +278,7 @@ static uint32_t terms_of(const struct cache *c, const struct pod_record *pod) {
     return record->terms;
 }
 
-/* Returns the terms of a pod's record. */
+/* Returns the matching terms in a record of terms. */
 static const struct meaning_term *of_record(const struct cache_meaning *meaning, uint32_t id,
                                             uint32_t *ret_count) {
     if (id == TERMS_NONE || id == TERMS_UNKNOWN) {

@@ -10,19 +10,20 @@
 #include "cache/cache.h"
 #include "model/pod_affinity.h"
 
-/* ---- Terms of the pod to place: which existing pods do they match? ---- */
+/* ---- Existing pods that the terms of the pod to place match ---- */
 
 struct cache_meant {
     const struct pod_term *terms; /* borrowed */
     uint32_t count;
     bool **in;        /* [count][namespaces]: does the term match pods of the namespace? */
-    uint32_t unknown; /* skipped pods, whose labels are not kept */
+    uint32_t unknown; /* number of skipped pods: their labels are not kept */
 };
 /* Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int cache_meant_open(const struct cache_view *v, const struct pod_term *terms, uint32_t count,
                      struct arena *arena, struct cache_meant *ret) MUST_CHECK;
-/* Visits each pod that at least one term matches, and counts in meant->unknown the pods for which
- * this is not known. `means` is [count]. Returns 0, -E2BIG or -ENOMEM. */
+/* Visits each pod that at least one term matches, and counts in meant->unknown the pods for
+ * which this is not known. `means` is [count]: the terms that match the pod. Returns 0, -E2BIG
+ * or -ENOMEM. */
 typedef void cache_meant_fn(void *ctx, uint32_t slot, const bool *means);
 int cache_meant_visit(const struct cache_view *v, struct cache_meant *meant, struct arena *arena,
                       cache_meant_fn *visit, void *ctx) MUST_CHECK;
@@ -30,11 +31,11 @@ int cache_meant_visit(const struct cache_view *v, struct cache_meant *meant, str
 bool cache_meant_pod(const struct cache_view *v, const struct cache_meant *meant,
                      const struct cache_pod *pod, bool *means);
 
-/* ---- Finds the terms of existing pods that match the pod to place. ---- */
+/* ---- Terms of existing pods that match the pod to place ---- */
 
 struct meaning_term {
     const struct pod_term *term;
-    uint32_t mark; /* the caller's; 0 at first */
+    uint32_t mark; /* for the caller's use; 0 at first */
 };
 struct cache_meaning {
     struct meaning_term *terms; /* matching terms; the terms of one pod stand together */
@@ -51,7 +52,7 @@ typedef void cache_meaning_fn(void *ctx, uint32_t slot, const struct meaning_ter
                               uint32_t count);
 int cache_meaning_visit(const struct cache_view *v, const struct cache_meaning *meaning,
                         cache_meaning_fn *visit, void *ctx) MUST_CHECK;
-/* Returns the matching terms of one pod; count 0 if it has none. */
+/* Returns the matching terms of one pod. *ret_count is 0 if the pod has no matching term. */
 const struct meaning_term *cache_meaning_of(const struct cache_view *v,
                                             const struct cache_meaning *meaning,
                                             const struct cache_pod *pod, uint32_t *ret_count);

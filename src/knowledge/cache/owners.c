@@ -1,7 +1,7 @@
 /*
  * Controllers of pods, with the key (namespace, API group, kind, name). A record has the classes of
  * the controller's pods, so that siblings are found without a walk, and the workload's record, if
- * the workload is kept. The record lives while it has one of both.
+ * the workload is kept. The record lives while it has classes or a workload.
  */
 #include "base/limits.h"
 #include "cache/internal.h"
@@ -54,8 +54,9 @@ static void forget_name(struct cache *c, struct owner_record *owner) {
     owner->group = owner->kind = owner->name = INTERN_NONE;
 }
 
-/* Keeps the name of a controller with pods. Without memory it stays unknown, and its pods belong to
- * no workload. Longer names are cut: no object has one, only a wrong reference may. */
+/* Keeps the name of a controller with pods. Without memory it stays unknown, and its pods belong
+ * to no workload. A name that is too long for an object is cut: only a wrong reference can have
+ * it. */
 static void remember_name(struct cache *c, struct owner_record *owner, struct object_type type,
                           struct str name) {
     if (owner->name != INTERN_NONE)

@@ -1,8 +1,8 @@
 /*
- * Pods without a node. They count nowhere; only their workloads are kept, so that a report about
- * workloads has all their pods, and their ages, for those that may wait because of a constraint or
- * a volume. A record has 96 bits of a keyed hash of the pod's UID as its key,
- * and the workload's name in interned parts.
+ * Pods without a node. They count nowhere. The cache keeps their workloads, so that a report about
+ * workloads has all pods; and their ages, because a pod may wait for a constraint or a volume. A
+ * record has as its key 96 bits of a keyed hash of the pod's UID, and the workload's name in
+ * interned parts.
  */
 #include "base/limits.h"
 #include "base/timestamp.h"
@@ -42,8 +42,8 @@ void pending_forget(struct cache *c, uint32_t id) {
     c->work++;
 }
 
-/* Keeps the name of the pod's workload; a pod that nobody can spread has none. *ret owns its names
- * in any case. */
+/* Keeps the name of the pod's workload; a pod that nobody can spread has no name. *ret owns its
+ * names in any case. */
 static int name_workload(struct cache *c, const struct object_meta *pod,
                          struct pending_record *ret) {
     const struct workload_name controller = controller_of(pod);

@@ -10,7 +10,7 @@
 
 /* A live pod that is not terminating and not reserved. */
 struct cache_placed {
-    uint32_t at;    /* the value of *from that found it */
+    uint32_t at;    /* the value of *from that found the pod */
     uint32_t slot;  /* slot of the pod's node; the node may be unknown */
     uint32_t group; /* the number of its struct cache_group */
     uint32_t reach; /* the number of the pod's reach, that is, the nodes where it may run; or one
@@ -22,9 +22,9 @@ struct cache_placed {
 #define CACHE_REACH_UNKNOWN (UINT32_MAX - 1) /* its rules are too long to be kept */
 
 /*
- * Reads the next `max` pods from *from on and returns how many of them are placed. Advances *from,
- * which is 0 at first, and CACHE_PLACED_END after the last. Between two calls the view may be
- * closed and opened again: pods that change meanwhile may be missed, or be read twice.
+ * Reads the next `max` pods from *from on and returns the number of placed pods among them.
+ * Advances *from, which is 0 at first, and CACHE_PLACED_END after the last. Between two calls the
+ * view may be closed and opened again: pods that change meanwhile may be missed, or be read twice.
  */
 #define CACHE_PLACED_END UINT32_MAX
 uint32_t cache_placed_next(const struct cache_view *v, uint32_t *from, struct cache_placed *ret,
@@ -32,11 +32,11 @@ uint32_t cache_placed_next(const struct cache_view *v, uint32_t *from, struct ca
 /* Returns about the number of placed pods. */
 uint32_t cache_placed_pods(const struct cache_view *v);
 
-/* All numbers of groups, and of reaches, are below these. */
+/* Return a number that is above all numbers of groups, and of reaches. */
 uint32_t cache_placed_groups(const struct cache_view *v);
 uint32_t cache_reaches(const struct cache_view *v);
 
-/* Returns a number that changes whenever these answers may change. */
+/* Returns a number that changes when an answer of the functions above may change. */
 uint64_t cache_changes(const struct cache_view *v);
 
 struct cache_owner {
@@ -47,15 +47,15 @@ struct cache_owner {
 /* Gets the controller of a group's pods. Returns false if they have none, or it is not known. */
 bool cache_placed_owner(const struct cache_view *v, uint32_t group, struct cache_owner *ret);
 /*
- * Gets the workloads (model/workload.h) of the next `max` pods without a node, and returns how many
- * there are. Advances *from as cache_placed_next() does. A pod that nobody can spread has a
- * workload without a name.
+ * Gets the workloads (model/workload.h) of the next `max` pods without a node, and returns their
+ * number. Advances *from as cache_placed_next() does. A pod that nobody can spread has a workload
+ * without a name.
  */
 uint32_t cache_pending_next(const struct cache_view *v, uint32_t *from, struct cache_owner *ret,
                             uint32_t max);
-/* Looks at the next `max` pods without a node, and returns how many of them were created before
- * `before_ms` (to the minute) and have a hard spread constraint or a claim, and no schedulingGates.
- * Advances *from as cache_placed_next() does. */
+/* Looks at the next `max` pods without a node, and returns the number of those that were created
+ * before `before_ms` (to the minute) and have a hard spread constraint or a claim, and no
+ * schedulingGates. Advances *from as cache_placed_next() does. */
 uint32_t cache_pending_count_old(const struct cache_view *v, uint32_t *from, uint32_t max,
                                  int64_t before_ms);
 /* Gets a label of the group's pods. Returns false if they do not have it. */
@@ -70,7 +70,7 @@ struct cache_may_run {
     struct hash128 key; /* equal for equal affinity and tolerations, also in other views */
     const struct node_affinity *affinity;
     struct tolerations tolerations;
-    const struct str *claims; /* PersistentVolumeClaims, which may pin it; [claim_count] */
+    const struct str *claims; /* PersistentVolumeClaims, which may pin the pod; [claim_count] */
     uint32_t claim_count;
 };
 /* Gets a reach by its number. Returns false for the two constants above. */

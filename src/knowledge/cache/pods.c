@@ -151,7 +151,8 @@ static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
     return id;
 }
 
-/* Finds or makes the place for a pod. 0, or -ENOMEM with all of it given back. */
+/* Finds or makes the place for a pod. Returns 0, or -ENOMEM: then everything has been given
+ * back. */
 static int place_make(struct cache *c, const struct pod *pod, struct pod_place *ret) {
     *ret = (struct pod_place){topology_slot_make(c->nodes, pod->node_name), POOL_NONE, POOL_NONE};
     if (ret->slot == POOL_NONE)

@@ -171,7 +171,7 @@ static uint32_t index_of(const struct amount_list *list, uint32_t name) {
         else
             high = middle;
     }
-    return list->count; /* nowhere */
+    return list->count; /* the list does not have the name */
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -296,7 +296,7 @@ void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bo
     amount_list_free(c, &record->allocatable);
     record->allocatable = allocatable;
     if (record->unschedulable != unschedulable)
-        c->changes++; /* cache_changes() */
+        c->changes++; /* changes the result of cache_changes() */
     record->unschedulable = unschedulable;
 }
 

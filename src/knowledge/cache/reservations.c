@@ -54,7 +54,7 @@ enum certainty reservation_release(struct cache *c, const struct hash128 *uid) {
 
 /* ---- reservations by filter ---- */
 
-/* Moves a record that is reserved elsewhere. */
+/* Reserves the node for the pod, and ends another reservation of the pod's record. */
 static int reserve(struct cache *c, const struct pod *pod, struct str node_name,
                    struct reservation how) {
     if (make_room(c) != 0)
@@ -96,14 +96,14 @@ int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) 
 
 void cache_release(struct cache *c, const struct object_meta *pod) {
     struct hash128 uid = pod_identity(pod);
-    (void)reservation_release(c, &uid); /* the rest stays */
+    (void)reservation_release(c, &uid); /* a binding stays */
     assumed_end(c, pod);
     flight_release(c, &uid);
 }
 
 /* ---- bindings ---- */
 
-/* The pod's only node is known from filter; it has no flight. */
+/* Begins to bind a pod whose only node is known from filter; it has no flight. */
 static int bind_reserved(struct cache *c, uint32_t id, uint32_t slot) {
     if (((const struct pod_record *)pool_at(&c->pods, id))->node != slot)
         return -ENOENT;

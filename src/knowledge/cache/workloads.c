@@ -159,7 +159,8 @@ static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for a default selector");
 }
 
-/* Compiles a selector. As upstream, one that does not parse selects nothing and adds nothing. */
+/* Compiles a selector. As upstream, a selector that does not parse selects nothing and adds
+ * nothing. */
 static int compile(const struct gather *g, const struct label_selector *from, struct selector *ret,
                    struct err *err) {
     *ret = (struct selector){.nothing = true};
