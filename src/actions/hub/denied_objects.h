@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 enum {
-    DENIAL_MS = 10000, /* after the first denial; doubles */
+    DENIAL_MS = 10000, /* the wait after the first denial; each denial doubles it */
     DENIAL_MAX_MS = 600000
 };
 
@@ -26,9 +26,9 @@ static inline bool is_denial(int status) {
     return status == 403 || status == 422;
 }
 
-/* Notes that a write of the object, "CLUSTER/RESOURCE", was denied. Writes that began before the
- * last denial was known count as one denial with it. Without memory or room the object is not
- * kept. */
+/* Notes that a write of the object, "CLUSTER/RESOURCE", was denied. Further denials while the
+ * object must not be written do not count: those writes began earlier. Without memory or room
+ * the object is not kept. */
 void denied_objects_add(struct denied_objects *d, struct str object, int64_t now_ms);
 /* Notes that a write of the object has succeeded. */
 void denied_objects_remove(struct denied_objects *d, struct str object);

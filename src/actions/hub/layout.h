@@ -47,12 +47,12 @@ struct layout {
 };
 
 struct layout_question {
-    struct str placement;           /* its name */
+    struct str placement;           /* name of the Placement */
     const struct ocm_group *groups; /* at least one group; each slot is in exactly one group */
     uint32_t group_count;
     const struct fleet_decision *existing; /* a list, sorted by name; NULL: none */
     uint32_t slots;                        /* topology_slots() */
-    struct str owner_uid;                  /* the Placement's */
+    struct str owner_uid;                  /* uid of the Placement */
     /* Finds an object by name, whatever its labels, or returns NULL. No function: finds nothing. */
     const struct fleet_decision *(*find)(void *ctx, struct str name);
     void *ctx;
@@ -95,12 +95,14 @@ struct layout_progress {
     const struct layout_question *question;
     const struct layout *layout;
     struct layout_doubt doubt;
-    /* Would hard terms hold (or be violated no more than now) with these clusters? [slots], 1: in
-     * an object that is not foreign. No function: there are no hard terms. */
+    /* Would hard terms hold (or be violated no more than now) with these clusters? `selected` is
+     * [slots]: 1 for a cluster in an object that is not foreign. No function: there are no hard
+     * terms. */
     bool (*holds)(void *ctx, const uint8_t *selected);
-    /* Returns [slots], in the arena: for each cluster the first one that hard terms treat the same
-     * way. If a change of the first breaks a term, the same change of the cluster breaks it, too.
-     * Returns NULL without memory. No function: no two clusters are the same. */
+    /* Returns [slots], in the arena: for each cluster the first cluster that hard terms treat
+     * the same way. If adding or removing that first cluster breaks a term, the same change of
+     * this cluster breaks the term, too. Returns NULL without memory. No function: no two
+     * clusters are alike. */
     const uint32_t *(*alike)(void *ctx);
     uint32_t tries; /* most calls of holds() for parts of writes; each call takes steps */
     void *ctx;

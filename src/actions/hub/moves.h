@@ -34,13 +34,14 @@ struct moves {
     bool waiting; /* moves are planned */
     bool levels;  /* ... that make it more even */
     uint64_t shape, names;
-    int64_t shape_ms, names_ms; /* since when they are the same */
-    uint32_t begun;             /* moves that count for per_minute */
-    int64_t last_ms;            /* when the last of them began */
+    int64_t shape_ms, names_ms; /* the times since which shape and names are the same */
+    uint32_t begun;             /* number of moves that count for per_minute */
+    int64_t last_ms;            /* when the last of these moves began */
 };
 
-/* Returns how many of the voluntary moves, the first ones, may begin now. *ret_wait_ms: when to ask
- * again if not all may; INT64_MAX: never. A wish of no moves ends the wait for all earlier ones. */
+/* Returns the number of voluntary moves that may begin now: the first ones of the wish.
+ * *ret_wait_ms: if not all may begin, the time until the next call; INT64_MAX: no call. A wish
+ * without moves ends the wait of all earlier moves. */
 uint32_t moves_allowed(struct moves *m, const struct move_limits *limits,
                        const struct moves_wish *wish, int64_t now_ms, int64_t *ret_wait_ms);
 /* After moves_allowed(): must the plan stay the same for longer before the first move may begin? */

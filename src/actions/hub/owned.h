@@ -38,22 +38,22 @@
 enum owned_what {
     OWNED_NOTHING,
     OWNED_ANNOTATIONS,
-    OWNED_STATUS,    /* of the Placement */
+    OWNED_STATUS,    /* the status of the Placement */
     OWNED_DECISION,  /* a PlacementDecision */
     OWNED_SCORE,     /* an AddOnPlacementScore */
     OWNED_INJECTION, /* the mark in the Placement that makes OCM heed our scores */
 };
 
-/* The holder owns the texts: owned_write_done(). An item of an AddOnPlacementScore has no verb,
- * path and body before its turn: other items may come and go until then, and all changes of one
- * object go in one write (scored_make_write()). */
+/* The holder owns the texts, and frees them with owned_write_done(). An item of an
+ * AddOnPlacementScore has no verb, path and body before its turn: other items may come and go
+ * until then, and all changes of one object go in one write (scored_make_write()). */
 struct owned_write {
     enum owned_what what;
     enum write_verb verb;
     struct strbuf path, body;
-    struct strbuf item;     /* with OWNED_SCORE; empty: the write is made already */
+    struct strbuf item;     /* with OWNED_SCORE; empty: verb, path and body are set already */
     bool comes;             /* the item is added; false: removed */
-    struct strbuf object;   /* name of the PlacementDecision; of a score CLUSTER/RESOURCE */
+    struct strbuf object;   /* name of the PlacementDecision; with OWNED_SCORE CLUSTER/RESOURCE */
     struct strbuf version;  /* the object's resourceVersion before the write; empty: the object is
                                new */
     struct strbuf contents; /* clusters of the PlacementDecision both with and without the write,
@@ -61,14 +61,14 @@ struct owned_write {
 };
 void owned_write_done(struct owned_write *w);
 
-/* ---- state kept of a Placement ---- */
+/* ---- the kept state of a Placement ---- */
 
 /* The state of the last write. */
 enum owned_progress {
     OWNED_IDLE,
     OWNED_UNDER_WAY, /* taken by the writer */
     OWNED_ANSWERED,  /* done, or in conflict: the watch will show another version */
-    OWNED_UNKNOWN,   /* no answer: it may have taken place */
+    OWNED_UNKNOWN,   /* no answer: the write may have taken place */
 };
 
 /* OCM's disable annotation, as it was seen last. */
@@ -82,42 +82,43 @@ enum owned_disabling {
 struct owned_refused {
     struct strbuf name;
     bool unwritable; /* its score cannot be written: OCM's selection does not end the refusal */
-    bool is_due;     /* its time is over, and the plan has the cluster again: it will be tried */
-    uint64_t inputs; /* hash of the cluster's inputs at that time: once changed, the refusal ends */
+    bool is_due; /* its time is over, and the plan has the cluster again: the cluster will be tried
+                  */
+    uint64_t inputs;  /* hash of the cluster's inputs when refused; new inputs end the refusal */
     int64_t until_ms; /* the time to try the cluster again */
-    uint32_t times;   /* how often it was refused: each time doubles the wait */
+    uint32_t times;   /* number of refusals: each one doubles the wait */
 };
 
 struct owned {
     uint64_t uid;                   /* hash of the Placement's uid; 0: the Placement was not seen
                                        yet */
-    enum owned_disabling disabling; /* of OCM's annotation, or in mode Scores of our prioritizer */
-    uint32_t undone; /* how often somebody removed it since undone_ms; counts anew after an hour,
-                        unless it is put back no more */
+    enum owned_disabling disabling; /* OCM's annotation, or in mode Scores our prioritizer */
+    uint32_t undone; /* number of times that somebody removed our mark since undone_ms; starts again
+                        after an hour, unless the mark is put back no more */
     int64_t undone_ms;
     struct moves moves;
-    bool warned;        /* about an unknown key */
-    bool warned_number; /* about a negative number of clusters */
-    uint64_t reasons;   /* hash of the missing reasons, since reasons_ms; 0: none */
+    bool warned;        /* the warning about an unknown key was given */
+    bool warned_number; /* the warning about a negative number of clusters was given */
+    uint64_t reasons;   /* hash of the reasons that decisions lack since reasons_ms; 0: they lack no
+                           reason */
     int64_t reasons_ms;
-    bool waits, denied; /* moves wait; the status contradicts our condition; since: below */
+    bool waits, denied; /* moves wait; the status contradicts our condition; times: below */
     int64_t waits_since_ms, denied_since_ms;
-    uint64_t
-        said; /* hash of SpreadSatisfied's message, when only that changed at said_ms; 0: none */
+    uint64_t said; /* hash of SpreadSatisfied's message, if only that changed at said_ms; 0: none */
     int64_t said_ms;
     bool has_target;
     struct strbuf target; /* clusters to which the Placement moves; a NUL after each name */
     enum owned_progress progress;
     struct owned_write last; /* without path and body */
-    int64_t last_ms;         /* when it was taken or answered */
+    int64_t last_ms;         /* when the last write was taken or answered */
     /* Mode Scores. */
     bool asks;                /* OCM has scores that its decisions do not show yet */
-    int64_t asked_ms;         /* since when */
-    uint32_t asked_count;     /* fewer clusters in its decisions are no answer */
+    int64_t asked_ms;         /* since when OCM has them */
+    uint32_t asked_count;     /* decisions with fewer clusters are no answer */
     uint64_t asked_decisions; /* hash of the clusters that OCM had decided before its answer */
-    uint64_t versions;        /* hash of its decisions' versions, when the last write was wanted */
-    uint64_t inputs;          /* hash of the inputs of the last item's cluster */
-    bool behind;              /* OCM's status lags behind its decisions, since behind_ms */
+    uint64_t versions; /* hash of the versions of OCM's decisions when the last write was wanted */
+    uint64_t inputs;   /* hash of the inputs of the last item's cluster */
+    bool behind;       /* OCM's status lags behind its decisions, since behind_ms */
     int64_t behind_ms;
     struct owned_refused *refused; /* owned */
     uint32_t refused_count, refused_cap;
@@ -130,15 +131,16 @@ struct owned_settings {
     enum placement_mode mode; /* mode of Placements without the annotation */
     bool without_scores;      /* mode Scores leaves a Placement to OCM */
     struct move_limits moves;
-    uint32_t shards;                      /* of scores */
-    int64_t refused_after_ms, refused_ms; /* when a cluster is refused, and for how long */
+    uint32_t shards;                      /* number of shards of AddOnPlacementScores */
+    int64_t refused_after_ms, refused_ms; /* when OCM counts as refusing a cluster; for how long the
+                                             cluster is left out */
 };
 
 struct owned_question {
     struct fleet_view *view;
     struct policy_list policies; /* sorted */
     struct str namespace, name;
-    int64_t wall_ms; /* since 1970 */
+    int64_t wall_ms; /* wall clock, since 1970 */
     int64_t now_ms;  /* time of a clock that does not jump */
     const struct owned_settings *settings;
     /* OCM's answers to scores of all Placements: the slowest one, and the time of the last one. */
@@ -170,10 +172,10 @@ extern const char *const owned_reason_names[MOVED_REASONS];
 enum owned_wait {
     OWNED_WAITS_NOT,
     OWNED_WAITS_SETTLE, /* settle_ms: the plan must stay the same for so long */
-    OWNED_WAITS_MINUTE, /* per_minute: others have begun in the last minute */
+    OWNED_WAITS_MINUTE, /* per_minute: other moves have begun in the last minute */
 };
 
-/* Clusters of the moves that begin. In the arena. */
+/* The clusters that the beginning moves add and remove. In the arena. */
 struct owned_moves {
     const struct str *added, *removed;
     uint32_t added_count, removed_count;
@@ -196,21 +198,21 @@ struct owned_answer {
     bool undone;           /* from now on OCM's annotation is not put back any more */
     bool left_undone;      /* the annotation is not put back: OCM decides */
     bool leaves_none;      /* after these moves no cluster is left */
-    struct str warning;    /* a new KeyUnknown, or a number that crashes OCM: a sentence; arena; "":
-                              nothing is new */
-    bool crashes;          /* the warning is about that number */
-    const char *kept;      /* with OWNED_KEPT: why, one word; static */
-    struct str uid;        /* the Placement's; arena */
-    struct str note;       /* for people, about the moves that begin, or `undone`; arena */
-    int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
-    bool write_is_out;     /* the last write is under way, or not seen */
+    struct str warning; /* a sentence about a new KeyUnknown, or a number that crashes OCM; arena;
+                           "": nothing new */
+    bool crashes;       /* the warning is about that number */
+    const char *kept;   /* with OWNED_KEPT: why, one word; static */
+    struct str uid;     /* uid of the Placement; arena */
+    struct str note;    /* for people, about the moves that begin, or `undone`; arena */
+    int64_t wake_ms;    /* the wait before the next look; INT64_MAX: until something changes */
+    bool write_is_out;  /* the last write is under way, or the watch has not shown it */
     /* In mode Scores, or while marks of it are left in the Placement: the key of the Placement's
      * own items, and the key in its annotation, whose items OCM may still heed. */
     struct injected_key key, noted_key;
     bool has_key, has_noted_key;
     int64_t answered_ms;      /* how long after the last score OCM answered; 0: it has not answered
                                  now */
-    uint32_t refused;         /* clusters left out because OCM refuses them */
+    uint32_t refused;         /* number of clusters left out because OCM refuses them */
     struct owned_write write; /* the next write; the caller owns it */
 };
 

@@ -19,16 +19,16 @@ struct round_findings {
     struct fleet_placement_state state;
     bool disabled, marked; /* OCM's annotation is "true"; we have set it */
     bool has_ours;         /* has any mark that mode Scores adds */
-    bool scores_off;       /* asks for mode Scores, which is off here */
+    bool scores_off;       /* the Placement asks for mode Scores, which is off here */
     struct ocm_policy_terms policy;
     const struct fleet_decision *existing;
     struct ocm_spread spread; /* judged on the decisions on the hub, not on the plan */
     uint32_t slots;
-    uint8_t *fits; /* [slots]: passes OCM's own filters */
+    uint8_t *fits; /* [slots]: the cluster passes OCM's own filters */
     enum owned_doubt doubt;
     /* Mode Scores. */
     struct injected injected;  /* the Placement's annotation */
-    const uint32_t *decisions; /* OCM's; d.current has our last decision */
+    const uint32_t *decisions; /* clusters that OCM has decided; d.current has our last decision */
     uint32_t decision_count;
 };
 
@@ -53,7 +53,7 @@ struct round_now {
 struct round_target {
     const uint32_t *slots;
     uint32_t count;
-    bool is_final; /* these are the plan's */
+    bool is_final; /* these are the plan's clusters */
     const struct ocm_group *groups;
     uint32_t group_count;
 };
@@ -76,11 +76,11 @@ struct placement_round {
 /* ---- owned.c ---- */
 
 extern const struct str owned_spread_condition;
-/* Sets x->is.doubt, by the last write's progress. */
+/* Sets x->is.doubt from the last write's progress. */
 void owned_look_for_last(struct placement_round *x);
-/* Marks the clusters in PlacementDecisions of this Placement. [slots]. We do not move clusters that
- * are only in objects of another controller (*ret_foreign: there are such objects), for example of
- * an earlier Placement of the same name. In the arena; NULL: no memory. */
+/* Returns [slots]: marks the clusters in this Placement's PlacementDecisions. We do not move
+ * clusters that are only in objects of another controller (*ret_foreign: there are such
+ * objects), for example of an earlier Placement of the same name. In the arena; NULL: no memory. */
 const uint8_t *owned_find_own(struct placement_round *x, bool *ret_foreign);
 int owned_decide(struct placement_round *x) MUST_CHECK;
 /* Sets has_lost if a cluster no longer fits. */
@@ -112,37 +112,38 @@ int scored_look(struct placement_round *x) MUST_CHECK;
 int scored_leave(struct placement_round *x, bool *ret_done) MUST_CHECK;
 /* ---- scored_refused.c ---- */
 
-/* Leaves out a cluster whose score cannot be written for so long, and for twice as long the next
- * time. Returns false without memory: then the cluster takes part. */
+/* Leaves out, for `for_ms`, a cluster whose score cannot be written; the next time for twice as
+ * long. Returns false without memory: then the cluster takes part. */
 bool scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
                    int64_t for_ms);
 void scored_done(struct owned *o);
 /* Leaves out a cluster that OCM does not select. Returns false without memory. */
 bool scored_refuse_slot(struct placement_round *x, uint32_t slot);
-/* Sets x->scores.without and .refused_at: clusters whose time is not over. `has`: clusters with the
- * Placement's item. */
+/* Sets x->scores.without and .refused_at for refused clusters whose time is not over. `has`:
+ * clusters with the Placement's item. */
 int scored_leave_out(struct placement_round *x, const uint8_t *has) MUST_CHECK;
 /* Marks refused clusters that the plan has again: they will be tried. */
 void scored_find_due(struct placement_round *x);
-/* Does OCM select a cluster that is left out here? Its other clusters are no sign. */
+/* Does OCM select a cluster that is left out here? Other selected clusters do not count. */
 bool scored_takes_refused(const struct placement_round *x);
 /* Returns the condition that names the first clusters that are left out. */
 struct ocm_condition scored_refused_condition(struct placement_round *x);
 
 /* ---- scored_order.c ---- */
 
-/* The items that are there, and those to add and to remove. Slots. */
+/* The items that are there, and the items to add and to remove, by the slots of their clusters. */
 struct scored_changes {
     struct placement_round *x;
     const uint8_t *has; /* [slots] */
     uint32_t has_count;
-    uint32_t *add, *remove; /* in the order of the plan; by slot */
+    uint32_t *add, *remove; /* `add` in the order of the plan; `remove` by slot */
     uint32_t add_count, remove_count;
     /* [slots]: clusters whose item OCM may not have seen come or go; NULL: it has seen all. */
     const uint8_t *unseen;
-    uint32_t unseen_adds; /* how many of these have an item */
+    uint32_t unseen_adds; /* number of these clusters that have an item */
 };
-/* Chooses the next of at least one change. TOPOLOGY_NONE: OCM must see other changes first. */
+/* Chooses the next change; there is at least one. *ret is TOPOLOGY_NONE if OCM must see other
+ * changes first. */
 int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) MUST_CHECK;
 
 /* ---- scored_write.c ---- */
@@ -156,25 +157,26 @@ int scored_write_removal(struct placement_round *x, const struct fleet_score_obj
                          const struct score_removal *removal) MUST_CHECK;
 /* Adds or removes the item of this cluster. */
 int scored_write_item(struct placement_round *x, uint32_t slot, bool there) MUST_CHECK;
-/* Writes the marks of mode Scores that the document has to the Placement. */
+/* Writes to the Placement the marks of mode Scores that are in the document. */
 int scored_write_injection(struct placement_round *x, struct str document) MUST_CHECK;
 
 /* ---- owned_target.c ---- */
 
 /* Sets target and groups. */
 int owned_choose(struct placement_round *x) MUST_CHECK;
-/* May a write change the clusters of now to these? It adds none to a domain that is then above a
- * hard term, and worsens no hard term's skew that is above maxSkew. Sets now.failed if that
- * cannot be counted. */
+/* May a write change the present clusters to these? Yes, if it adds no cluster to a domain that
+ * is then above a hard term, and worsens no hard term's skew that is above maxSkew. Sets
+ * now.failed if that cannot be counted. */
 bool owned_terms_hold(struct placement_round *x, const uint8_t *selected);
 /* Is this selected cluster in a domain that is above a hard term? Returns true and sets
  * now.failed if that cannot be counted. */
 bool owned_is_above(struct placement_round *x, const uint8_t *selected, uint32_t slot);
-/* owned_terms_hold(), and removes no fitting cluster if fewer than planned would be left. For
- * struct layout_progress: its ctx is the look. */
+/* May a write change the present clusters to these by owned_terms_hold(), and without removing a
+ * fitting cluster if fewer clusters than planned would be left? For struct layout_progress: its
+ * ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);
-/* For layout_progress, too. Treats all clusters that do not fit alike, and the fitting ones of each
- * domain. */
+/* `alike` of struct layout_progress: all clusters that do not fit are alike, and so are the
+ * fitting clusters of each domain. */
 const uint32_t *owned_alike(void *ctx);
 /* How often owned_holds() may be called without spending more than half of the steps left. */
 uint32_t owned_tries(const struct placement_round *x);

@@ -26,10 +26,10 @@ struct placement_history;
 struct placement_decisions_options {
     struct fleet *fleet; /* borrowed until placement_decisions_free(), as the members below */
     struct policy_source *policies; /* NULL: no policies */
-    bool (*is_synced)(void *ctx);   /* are both synced? */
+    bool (*is_synced)(void *ctx);   /* are the fleet and the policies synced? */
     void *ctx;
     struct kube_client *client;        /* of the hub */
-    struct writer *writer;             /* the client's */
+    struct writer *writer;             /* the writer of that client */
     const struct elector *elector;     /* the leader writes; NULL: every replica */
     struct event_recorder *events;     /* NULL: no Events */
     struct placement_history *history; /* NULL: no history */

@@ -20,8 +20,8 @@ struct status_group {
 };
 
 struct status_wanted {
-    bool has_decision;                 /* the next three are set; otherwise they stay as they are */
-    uint32_t selected;                 /* clusters */
+    bool has_decision; /* the next three members are set; otherwise the status keeps its values */
+    uint32_t selected; /* number of selected clusters */
     const struct status_group *groups; /* by index */
     uint32_t group_count;
     const struct ocm_condition *conditions; /* other conditions stay */

@@ -64,7 +64,7 @@ enum planner_reason {
 };
 extern const struct event_reason planner_reasons[PLANNER_REASONS];
 
-/* Does not lead at first. 0 or -errno. */
+/* The planner does not lead at first. Returns 0 or -errno. */
 int planner_new(const struct planner_options *options, struct planner **ret,
                 struct err *err) MUST_CHECK;
 /* Ends its thread: on_ready() is not called any more. Call it once. */

@@ -53,7 +53,7 @@ struct planner_record {
     uint32_t next;
     uint32_t failures;          /* failed plans in a row */
     uint64_t takes;             /* writes that were taken */
-    struct owned_write pending; /* to be taken */
+    struct owned_write pending; /* the write that the writer has not taken yet */
     struct planner_news news;
     bool has_key;
     struct injected_key key; /* key of the Placement's items; planner_scored() finds the record by
@@ -81,9 +81,9 @@ struct planner {
     struct condition wake;
     bool stopping, leads, restart, all_dirty;
     struct pool records;                      /* records are freed by the thread alone */
-    struct hashmap index, by_key, by_waiting; /* of records */
+    struct hashmap index, by_key, by_waiting; /* indexes of records */
     struct turns dirty;                       /* Placements to plan, by namespace */
-    uint32_t first_ready, last_ready;         /* pending writes; POOL_NONE */
+    uint32_t first_ready, last_ready;         /* list of pending writes; POOL_NONE: it is empty */
     struct denied_objects denied;
     int64_t again_ms; /* when to mark all again after a lack of memory; INT64_MAX: never */
     /* For the thread alone. */

@@ -13,15 +13,15 @@
 struct score_sweep {
     bool again;            /* more items may be unused by now: start again at once */
     struct strbuf objects; /* still to handle: "CLUSTER/RESOURCE", each followed by a NUL */
-    size_t at;             /* in `objects` */
+    size_t at;             /* where the next object begins in `objects` */
     uint32_t tries;        /* tries to write the object at `at` */
     uint64_t *keys;        /* keys that Placements use, sorted; owned */
     uint32_t key_count;
 };
 void score_sweep_done(struct score_sweep *s);
 
-/* Sets the keys in use, before each look. Takes ownership of `keys`: injected_key_number() of each,
- * in any order. */
+/* Sets the keys in use, before each look. Takes ownership of `keys`, which are
+ * injected_key_number() of each key, in any order. */
 void score_sweep_use(struct score_sweep *s, uint64_t *keys, uint32_t count);
 /* Finds all objects with unused keys. */
 void score_sweep_begin(struct score_sweep *s, const struct fleet_view *view);
