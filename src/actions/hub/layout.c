@@ -20,8 +20,8 @@ struct laying {
     struct arena *arena;
     struct existing *items; /* [count], by number, 0 first */
     uint32_t count;
-    uint32_t *group_of; /* [slots]: group + 1 */
-    uint8_t *seated;    /* [slots] */
+    uint32_t *group_of; /* [slots]: the cluster's group + 1; 0: it has no group */
+    uint8_t *seated;    /* [slots]: the cluster has a place in an object */
     uint8_t *used; /* [used_count]: 1: an object has the number; long enough for all new objects */
     uint32_t used_count, next_number;
     uint32_t *spares;    /* [groups]: the first spare object with the group's labels */
@@ -89,8 +89,9 @@ static bool label_is(const struct laying *l, const struct fleet_decision *d, uin
            str_eq(d->group_name, l->q->groups[group].name);
 }
 
-/* Returns the group that has most of the object's clusters; of groups with as many, the one that
- * its labels name, or else the first. `counts` is [groups], all 0 before and after. */
+/* Returns the group that has most of the object's clusters; of groups with the same number, the
+ * group that the object's labels name, or else the first. `counts` is [groups], all 0 before and
+ * after. */
 static uint32_t group_of_most(const struct laying *l, const struct fleet_decision *d,
                               uint32_t *counts) {
     uint32_t best = NO_GROUP;
@@ -118,7 +119,7 @@ static int by_number(const void *a, const void *b) {
     return str_cmp(left->decision->name, right->decision->name);
 }
 
-/* Limits the new objects: one for each cluster, and one for each group. */
+/* Returns a limit for the number of new objects: one for each cluster, and one for each group. */
 static uint32_t most_new(const struct layout_question *q) {
     uint32_t count = q->group_count;
     for (uint32_t g = 0; g < q->group_count; g++)
@@ -233,7 +234,7 @@ static struct layout_object *add_spare(struct laying *l, uint32_t group) {
     return object;
 }
 
-/* Puts a group's other clusters into free places, then into more objects. */
+/* Puts the group's clusters without a place into free places, then into more objects. */
 static int fill_group(struct laying *l, uint32_t group, uint32_t first) {
     const struct ocm_group *g = &l->q->groups[group];
     uint32_t at = first;

@@ -13,7 +13,7 @@ struct stepping {
     uint32_t *place;  /* [slots]: index of the cluster's object in the layout, + 1; 0: none */
     uint8_t *arrived; /* [slots]: is in that object */
     uint8_t *in;      /* [slots]: is in an object that is not foreign */
-    uint32_t *times;  /* [slots]: number of such objects */
+    uint32_t *times;  /* [slots]: number of objects that have the cluster and are not foreign */
     uint8_t *marks;   /* [slots]: marks the clusters of one object; all 0 between calls */
     uint8_t *picked;  /* [slots]: its change is part of the write; all 0 between objects */
 };
@@ -74,7 +74,7 @@ static bool may_leave(const struct stepping *s, uint32_t slot) {
     return s->place[slot] == 0 || s->arrived[slot] != 0;
 }
 
-/* The clusters that an object gets next: no more than fleet keeps of an object. */
+/* The clusters that an object gets next: no more than the fleet keeps of an object. */
 struct contents {
     uint32_t *slots;
     uint32_t count, added, removed;
@@ -167,7 +167,7 @@ static bool find_meta(const struct stepping *s, struct layout_write *ret) {
 
 enum { HOLDS = 2, BEST_RANK = 3 };
 
-/* Prefers a write after which hard terms hold, then one that adds. */
+/* Replaces the best write by a better one: terms that hold come first, then added clusters. */
 static void offer(struct stepping *s, const struct layout_write *write, bool adds,
                   struct layout_write *best, int *best_rank) {
     const bool holds = holds_with(s, write->existing, write->slots, write->count);
@@ -203,10 +203,10 @@ static int offer_clusters(struct stepping *s, struct layout_write *best, int *be
 struct picking {
     struct stepping *s;
     const uint32_t *alike; /* [slots], see layout_progress.alike; NULL: no two are alike */
-    uint32_t *failed;      /* [2 * slots], by the kind of a cluster and of its change: how many
-                              changes were picked when terms did not hold, + 1 */
+    uint32_t *failed; /* [2 * slots], by the kind of a cluster and of its change: number of picked
+                         changes when terms did not hold with it, + 1 */
     uint32_t picked, tries;
-    uint32_t *changes; /* slots of the present object; those to add first */
+    uint32_t *changes; /* slots of the clusters to add, then of those to remove */
     uint32_t add_count, count;
     uint32_t room; /* how many more clusters the present object can hold */
 };

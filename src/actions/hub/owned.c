@@ -12,7 +12,7 @@
 /* A write that the watch has not shown after this time is forgotten. Exception: an answered write
  * that may have removed a cluster; its object stays in doubt. */
 enum { FORGET_MS = 30000 };
-enum { SAY_STEPS = 100000 }; /* for a condition */
+enum { SAY_STEPS = 100000 }; /* steps for a condition */
 
 const char *const owned_reason_names[MOVED_REASONS] = {[MOVED_INFEASIBLE] = "infeasible",
                                                        [MOVED_SIZE] = "size",
@@ -168,7 +168,7 @@ static void forget_another(struct placement_round *x) {
     o->uid = uid;
 }
 
-/* ---- who decides it ---- */
+/* ---- who decides the Placement ---- */
 
 /* *ret_found is false if the Placement does not exist, or is terminating. */
 static int read_placement(struct placement_round *x, bool *ret_found) {
@@ -196,8 +196,8 @@ static int read_placement(struct placement_round *x, bool *ret_found) {
     return 0;
 }
 
-/* Has somebody else disabled OCM for a Placement that asks for none of our modes? Then they decide
- * it. */
+/* Has somebody else disabled OCM for a Placement that asks for none of our modes? Then somebody
+ * else decides the Placement. */
 static bool is_others(const struct placement_round *x, bool asked) {
     return !asked && x->is.disabled && !x->is.marked && x->is.placement.term_count == 0;
 }
@@ -714,8 +714,8 @@ static void fit_body(struct strbuf *body) {
     body->cap = body->n;
 }
 
-/* Writes our condition for a Placement that OCM decides: none, unless mode Scores is asked for but
- * off. */
+/* Writes the status of a Placement that OCM decides: without our condition, or with a condition
+ * if the Placement asks for mode Scores, which is off. */
 static int write_left_condition(struct placement_round *x) {
     const struct ocm_condition off = {
         owned_spread_condition, OCM_UNKNOWN, STR("ScoresOff"),
@@ -731,7 +731,7 @@ static int write_left_condition(struct placement_round *x) {
     return x->is.has_ours || has_condition ? owned_write_status(x, &wanted) : 0;
 }
 
-/* Removes the marks of mode Scores if the webhook has not. */
+/* Removes the marks of mode Scores if the webhook has not removed them. */
 static int leave_scores(struct placement_round *x) {
     bool clean;
     if (x->is.disabled || x->is.doubt != DOUBT_NONE)

@@ -38,7 +38,7 @@ bool owned_has_hard_terms(const struct placement_round *x) {
     return any;
 }
 
-/* Makes counts that have the clusters of the spread group, and none of ours. */
+/* Makes empty counts for the clusters of the spread group. */
 static int make_counts(struct placement_round *x, struct arena *arena, struct plan_counts **ret) {
     uint32_t *candidates = arena_array(arena, x->is.slots, sizeof *candidates), count = 0;
     if (candidates == NULL)
@@ -356,7 +356,7 @@ static void put_names(struct strbuf *text, const char *what, const struct str *n
         strbuf_appendf(text, " and %u more", count - SHOWN);
 }
 
-/* Returns the names of the slots, then the others. */
+/* Returns the names of the slots' clusters, then the names in `others`. */
 static const struct str *names_of(struct placement_round *x, const uint32_t *slots, uint32_t count,
                                   const struct str *others, uint32_t other_count) {
     struct str *names = arena_array(x->arena, (size_t)count + other_count, sizeof *names);

@@ -67,7 +67,7 @@ static void look(void *ctx) {
         strbuf_clear(&d->name);
         if (!planner_next(d->planner, &d->name, &offer))
             break;
-        /* it was made from the newest objects: it need not wait for a conflict */
+        /* the write is made from the newest objects: it need not wait after a conflict */
         struct write_handle *lane = d->writes[lane_of[offer.what]];
         writer_want_by_rank(lane, strbuf_str(&d->name), offer.urgent);
         writer_refresh(lane, strbuf_str(&d->name));

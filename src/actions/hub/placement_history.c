@@ -199,7 +199,7 @@ static void add_move(struct placement_history *h, uint32_t id, const struct kept
     const uint32_t at = eviction_place(h->eviction, hash_str((struct str){p->key, p->namespace_n}));
     const uint32_t owner = h->moves[at].record;
     if (owner != 0)
-        forget_move(h, placement_at(h, owner - 1)); /* the namespace's oldest is its oldest, too */
+        forget_move(h, placement_at(h, owner - 1)); /* this move is its Placement's oldest */
     if (p->count == LIMIT_MOVES_OF_ONE)
         forget_move(h, p);
     h->moves[at] = *move;

@@ -88,7 +88,7 @@ static int read_known(struct str json, struct arena *arena, struct known_status 
     return json_finish(&r, err);
 }
 
-/* ---- is it right? ---- */
+/* ---- is the status right? ---- */
 
 static const struct known_condition *find_known(const struct known_status *known, struct str type) {
     for (uint32_t i = 0; i < known->condition_count; i++)

@@ -6,7 +6,7 @@
 #include "hub/placement_history.h"
 #include "hub/planner_internal.h"
 
-/* ---- finding them ---- */
+/* ---- finding records ---- */
 
 struct planner_key planner_key_of(struct str text) {
     const size_t at = str_find(text, '/');
@@ -102,7 +102,7 @@ void planner_mark_sweep(struct planner *p) {
     planner_mark_name(p, (struct planner_key){STR(""), STR("")});
 }
 
-/* ---- by their items ---- */
+/* ---- records by their items ---- */
 
 static uint64_t hash_of_key(struct injected_key key) {
     const uint64_t number = injected_key_number(key);
@@ -226,7 +226,7 @@ void planner_scored(void *ctx, struct str cluster, struct str resource, struct s
     mutex_unlock(&p->mutex);
 }
 
-/* ---- the end of one ---- */
+/* ---- the end of a record ---- */
 
 void planner_drop(struct planner *p, uint32_t id) {
     static const struct planner_counts none;

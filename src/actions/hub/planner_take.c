@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "hub/planner_internal.h"
 
-enum { WISHES = 512 }; /* in one write */
+enum { WISHES = 512 }; /* most wishes in one write */
 
 static struct score_wish wish_of(const struct planner_record *r) {
     return (struct score_wish){strbuf_str(&r->pending.item), r->pending.comes};
@@ -149,7 +149,7 @@ void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view 
     }
 }
 
-/* ---- ends ---- */
+/* ---- the end of a write ---- */
 
 static void end_one(struct planner *p, uint32_t id, const struct write_result *result) {
     struct planner_record *r = planner_record(p, id);

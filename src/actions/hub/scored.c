@@ -32,9 +32,9 @@ enum {
     PATIENCE_MS = 5000, /* after this time a condition reports that OCM has not answered yet */
     SLOWEST_TIMES = 3,
     SLOWEST_MAX_MS = 600000,
-    SILENT_TIMES = 10, /* times refused_after(): then a silent OCM counts as refusing */
+    SILENT_TIMES = 10, /* times refused_after(): then silence counts as a refusal */
     STATUS_MS = 500,   /* OCM's status may be this much later than its decisions */
-    HEED_MS = 250,     /* within which OCM ends a decision that it has begun */
+    HEED_MS = 250,     /* OCM ends within this time a decision that it has begun */
 };
 
 /* ---- the present state ---- */
@@ -47,7 +47,7 @@ static uint64_t hash_of_versions(const struct placement_round *x) {
     return hash;
 }
 
-/* Does the Placement already heed its own items? */
+/* Does the Placement already have its own key, so that OCM heeds its items? */
 static bool had_own_key(const struct placement_round *x) {
     return x->is.injected.valid && injected_key_eq(x->is.injected.key, x->ret->key);
 }
@@ -107,7 +107,7 @@ static uint64_t hash_of_decisions(const struct placement_round *x) {
     return hash;
 }
 
-/* Counts OCM's clusters that it has no reason to take away, without `going`. */
+/* Counts the clusters that OCM has selected and has no reason to take away. Leaves out `going`. */
 static uint32_t count_kept(const struct placement_round *x, uint32_t going) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < x->is.decision_count; i++) {
@@ -118,8 +118,8 @@ static uint32_t count_kept(const struct placement_round *x, uint32_t going) {
     return count;
 }
 
-/* From now on an answer of OCM shows in its decisions. `going`: the cluster that it shall take
- * away; TOPOLOGY_NONE: no cluster. */
+/* Notes OCM's decisions: a later difference from them is OCM's answer. `going`: the cluster that
+ * OCM shall take away; TOPOLOGY_NONE: no cluster. */
 static void note_decisions(struct placement_round *x, uint32_t going) {
     x->o->asked_count = count_kept(x, going);
     x->o->asked_decisions = hash_of_decisions(x);
@@ -146,7 +146,7 @@ static void begin_asking(struct placement_round *x) {
         o->versions = hash_of_versions(x);
 }
 
-/* Has OCM had its time? It refuses what it has not selected by now. */
+/* Is OCM's time for an answer over? OCM then refuses the clusters that it has not selected. */
 static bool is_over(const struct placement_round *x) {
     const int64_t waited = x->q->now_ms - x->o->asked_ms, after = refused_after(x);
     return waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
@@ -272,7 +272,7 @@ static int find_changes(struct scored_changes *p) {
     return 0;
 }
 
-/* From now on OCM has something to answer. `going`: as in note_decisions(). */
+/* A write begins: from now on OCM has something to answer. `going`: as in note_decisions(). */
 static void begin_writing(struct placement_round *x, uint32_t going) {
     x->o->asks = false;
     x->o->versions = hash_of_versions(x);
@@ -316,7 +316,7 @@ static uint32_t next_of_soft(const struct scored_changes *p) {
     return p->remove[0];
 }
 
-/* TOPOLOGY_NONE: the next item must wait. */
+/* *ret is TOPOLOGY_NONE if the next item must wait. */
 static int next_of_hard(struct scored_changes *p, uint32_t *ret) {
     bool goes_on = true;
     int r = scored_next_of_hard(p, ret);
@@ -358,7 +358,7 @@ static int write_item(struct scored_changes *p) {
     return scored_write_item(x, slot, p->has[slot] == 0);
 }
 
-/* ---- what the Placement lacks ---- */
+/* ---- the marks that the Placement lacks ---- */
 
 static enum admission edit(struct placement_round *x, bool inject, bool gate, struct patch *patch) {
     const struct placement_live live = {
@@ -426,8 +426,8 @@ static int write_condition(struct placement_round *x, struct ocm_condition condi
     return owned_write_status(x, &wanted);
 }
 
-/* OCM writes a Placement's status after its decisions. A write of ours in between would come too
- * late, or make OCM's too late: it waits for OCM's, though not for long. */
+/* OCM writes a Placement's status after its decisions. If we wrote the status in between, our
+ * write or OCM's would be out of date. So our write waits for OCM's, though not for long. */
 static int wait_for_status(struct placement_round *x, bool *ret_waits) {
     struct owned *o = x->o;
     int64_t selected;
@@ -482,7 +482,7 @@ static int wait_for_ocm(struct placement_round *x, const uint32_t *missing, uint
                                       "outweigh the spread"));
 }
 
-/* ---- when the gate may go in ---- */
+/* ---- when the gate may be added ---- */
 
 /* Would adding the gate now remove clusters? OCM watches Placements and scores separately, and may
  * not have seen our scores yet. */
@@ -500,7 +500,7 @@ static int find_heeding(struct placement_round *x, bool *ret) {
     if (missing == NULL)
         return err_set(x->err, -ENOMEM, "no memory for decisions");
     if (!had_own_key(x))
-        return 0; /* it must heed them first */
+        return 0; /* OCM must heed the items first */
     const bool all = find_missing(x, missing) == 0;
     begin_asking(x);
     const bool wrote = o->versions != hash_of_versions(x);
@@ -624,8 +624,9 @@ static const uint8_t *find_members(struct placement_round *x, const uint8_t *has
     return own != NULL ? members : NULL;
 }
 
-/* Sets d.current, the last decision. It is the members once OCM heeds items, because OCM replaces
- * clusters that go before we know. A new Placement that never heeded items has none to keep. */
+/* Sets d.current, the last decision. Once OCM heeds items, these are the members: OCM replaces a
+ * cluster that goes before we know of it. A new Placement, whose items OCM never heeded, has no
+ * cluster to keep. */
 static int take_for_current(struct placement_round *x, const uint8_t *has, uint32_t has_count) {
     const bool heeds = had_own_key(x);
     const uint32_t most = has_count + x->d.current_count;

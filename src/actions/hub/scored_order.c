@@ -16,15 +16,15 @@ enum { TRIES = 32 }; /* domains to try before giving up */
 
 struct domain {
     uint64_t hash;
-    uint32_t count; /* clusters of it that have an item */
+    uint32_t count; /* number of its clusters that have an item */
     bool used, tried;
 };
 
 struct ordering {
     const struct scored_changes *changes;
-    const uint64_t *hashes;                   /* [slots]: of the cluster's domain */
-    const uint64_t *of_term[PLACEMENT_TERMS]; /* [slots]: of that term's; NULL: not made yet */
-    uint8_t *worst;                           /* [slots] */
+    const uint64_t *hashes; /* [slots]: hash of the cluster's domain under the last hard term */
+    const uint64_t *of_term[PLACEMENT_TERMS]; /* [slots]: hash by term; NULL: not made yet */
+    uint8_t *worst;                           /* [slots]: the worst set of items for a term */
     bool waits;                               /* a change would hold if OCM had seen all items */
     struct domain *domains;                   /* a table of `mask` + 1 places, never full */
     uint32_t mask;
@@ -114,8 +114,9 @@ static uint32_t next_try(const struct ordering *o, const uint32_t *slots, uint32
     return best;
 }
 
-/* Does the term hold for the worst set of items that OCM may see? When a cluster is added: all
- * unseen items of its domain and none of the others; the reverse when it is removed. */
+/* Does the term hold for the worst set of items that OCM may see? If a cluster is added: all
+ * unseen items of its domain, and no unseen item of other domains. If it is removed, the
+ * reverse. */
 static bool holds_at_worst(struct ordering *o, const uint8_t *flags, uint32_t slot, uint32_t term,
                            bool goes) {
     const struct scored_changes *c = o->changes;
@@ -146,7 +147,7 @@ static bool holds_for_ocm(struct ordering *o, const uint8_t *flags, uint32_t slo
     return hold;
 }
 
-/* Returns a cluster whose change leaves hard terms intact; TOPOLOGY_NONE: none of those tried. */
+/* Returns a cluster whose change leaves hard terms intact; TOPOLOGY_NONE: no tried cluster does. */
 static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32_t count,
                                bool goes) {
     struct placement_round *x = o->changes->x;
@@ -171,8 +172,8 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
     return TOPOLOGY_NONE;
 }
 
-/* OCM has room for all items but one. Does it leave out the new one, or one to be removed? It takes
- * the highest sums, then the first by name. */
+/* OCM has room for all items but one. Does it leave out the new cluster, or a cluster to be
+ * removed? It takes the clusters with the highest sums, then the first by name. */
 static bool leaves_nobody_wanted_out(const struct scored_changes *c, uint32_t added) {
     const struct placement_round *x = c->x;
     uint32_t last = added;
@@ -209,8 +210,8 @@ static uint32_t one_that_comes(struct ordering *o) {
 /*
  * Adds an item where OCM has room for it, or leaves it out until another one goes; otherwise
  * removes one, so that one cluster is missing for a moment. If numberOfClusters is 1, the next item
- * is added before the old one goes: OCM takes one of the two, and one is always even. If no order
- * is even at each moment, it is the plan's.
+ * is added before the old one goes: OCM takes one of the two clusters, and one cluster is always
+ * even. If no order is even at each moment, the order is the plan's.
  */
 int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
     struct ordering o;

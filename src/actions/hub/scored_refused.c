@@ -41,7 +41,7 @@ static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
     return r;
 }
 
-/* `known`: the cluster's refusal before, or NULL. Returns NULL without memory. */
+/* `known`: an earlier refusal of the cluster, or NULL. Returns NULL without memory. */
 static struct owned_refused *refuse(struct owned *o, struct owned_refused *known,
                                     struct str cluster, uint64_t inputs, int64_t now_ms,
                                     int64_t for_ms) {
@@ -126,7 +126,8 @@ int scored_leave_out(struct placement_round *x, const uint8_t *has) {
     return 0;
 }
 
-/* Is the cluster left out? Or was it, and only the next write shows if it still must be? */
+/* Is the cluster left out? Also true if its time is over, but only the next write shows if its
+ * score can be written. */
 static bool is_refused(const struct placement_round *x, const struct owned_refused *r) {
     return r->until_ms > x->q->now_ms || (r->unwritable && r->is_due);
 }

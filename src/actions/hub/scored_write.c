@@ -99,7 +99,7 @@ int scored_write_item(struct placement_round *x, uint32_t slot, bool there) {
                : 0;
 }
 
-/* ---- all that is wanted of one object ---- */
+/* ---- all wishes about one object ---- */
 
 static int compare_wishes(const void *a, const void *b) {
     const struct score_wish *left = a, *right = b;
