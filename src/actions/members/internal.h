@@ -8,26 +8,26 @@
 #include "model/karmada_pod.h"
 #include "topology/label_set.h"
 
-/* A resource that only some nodes have, on one of them. */
+/* The amounts on one node of a resource that only some nodes have. */
 struct scalar_room {
-    uint32_t name; /* of strings; one reference */
+    uint32_t name; /* id in contents.strings; one reference */
     uint32_t at;   /* index in contents.scalars, while nothing is unsorted */
     int64_t has;
-    __int128 used; /* out of date while contents.miscounted */
+    __int128 used; /* sum of the pods' requests; out of date while contents.miscounted */
 };
 /* A node, or a name that bound pods have as their node; sums are exact, whatever pods request. Only
  * existing nodes are in the topology: whoever may create pods can name any number of other nodes,
  * and no question walks over these. */
 struct node_rooms {
-    uint32_t name;             /* of strings; one reference */
-    uint32_t holders;          /* pods, and callers that add a pod */
-    uint32_t slot;             /* of the topology; TOPOLOGY_NONE: no such node */
+    uint32_t name;             /* id in contents.strings; one reference */
+    uint32_t holders;          /* number of pods, and of callers that add a pod */
+    uint32_t slot;             /* slot of the topology; TOPOLOGY_NONE: no such node */
     int64_t has[NODE_NATIVES]; /* 0 without a node */
     __int128 used[NODE_NATIVES];
     struct scalar_room *scalars; /* sorted by name; owned */
     uint32_t scalar_count;
-    uint32_t zone;  /* of zones; INTERN_NONE: no such node */
-    uint32_t row;   /* of the columns, while nothing is unsorted */
+    uint32_t zone;  /* id in contents.zones; INTERN_NONE: no such node */
+    uint32_t row;   /* its row in the columns, while nothing is unsorted */
     uint64_t order; /* counter when the node came to its zone */
 };
 
@@ -39,38 +39,38 @@ struct scalar_request {
 struct request_vector {
     uint64_t hash;
     uint32_t references, scalar_count;
-    int64_t native[NODE_NATIVES];   /* at least 1 pod */
+    int64_t native[NODE_NATIVES];   /* native requests; at least 1 for pods */
     int64_t beyond;                 /* added to the request of each scalar */
     struct scalar_request *scalars; /* sorted by name; owned */
 };
 
 /* The beginning of a record that is in a list. */
 struct listed_record {
-    struct hash128 key;    /* of its namespace and name */
+    struct hash128 key;    /* hash of its namespace and name */
     uint32_t next, before; /* POOL_NONE: last, first */
 };
 
 /* A bound pod that has not finished. */
 struct bound_pod {
-    struct hash128 key; /* of its namespace and name */
-    uint32_t room;      /* the node's room; held */
+    struct hash128 key; /* hash of its namespace and name */
+    uint32_t room;      /* the node's room; the pod holds it */
     uint32_t vector;
 };
 
-/* A Deployment, a ReplicaSet, or a pod without a node. Ids are of strings, with one reference
- * each. */
+/* A Deployment, a ReplicaSet, or a pod without a node. Ids are ids in contents.strings, with one
+ * reference each. */
 struct owned_object {
     struct listed_record record; /* in the list of its namespace and owner */
     struct hash128 template;
-    int64_t since_ms; /* created; of a pod: when no node was found for it */
+    int64_t since_ms; /* time of creation; of a pod: time when no node was found for it */
     uint32_t namespace, name, uid;
     uint32_t owner;    /* the controller's uid; INTERN_NONE: none */
-    uint32_t selector; /* a Deployment's, as text; INTERN_NONE: none */
+    uint32_t selector; /* a Deployment's selector, as text; INTERN_NONE: none */
     struct label_set labels;
     bool has_since;
 };
 /* All objects of one kind. The objects of an owner are in a list; its first object is found by
- * namespace and owner. So objects of others cost a question nothing. */
+ * namespace and owner. So a question reads no objects of other owners. */
 struct object_table {
     struct pool objects;
     struct hashmap index, owners; /* `owners`: the first objects */
@@ -85,14 +85,14 @@ struct quota_table {
 };
 
 struct member_contents {
-    uint64_t serial;    /* unique for these contents */
+    uint64_t serial;    /* no other contents of this process have this number */
     uint64_t max_bytes; /* 0: no limit */
     uint64_t too_large; /* MEMBER_KIND() of the kinds that are too large to be kept */
     struct intern strings;
     struct topology *topology;
     struct pool rooms;
     struct hashmap room_index; /* by name */
-    uint64_t list_bytes;       /* of scalars of rooms and vectors */
+    uint64_t list_bytes;       /* bytes of the scalars of rooms and vectors */
 
     struct pool pods, vectors;
     struct hashmap pod_index, vector_index;
@@ -101,12 +101,12 @@ struct member_contents {
 
     /* Zones that have nodes, and the counter when each got its first node. */
     struct intern zones;
-    uint64_t *zone_births; /* by id; owned */
+    uint64_t *zone_births; /* by the zone's id; owned */
     uint32_t zone_cap;
     uint64_t orders; /* counter of zones and of nodes that came to a zone */
 
     /* Nodes in the order in which components are placed; all owned. */
-    bool unsorted;   /* the rest is out of date */
+    bool unsorted;   /* the members below are out of date */
     bool miscounted; /* scalar_room.used is out of date, too; implies unsorted */
     uint32_t count, cap;
     uint32_t *slots, *room_of, *scalar_begin;
@@ -123,8 +123,8 @@ struct member_contents {
  * not found. */
 uint32_t record_find(const struct pool *records, const struct hashmap *index,
                      const struct hash128 *key);
-/* Puts a listed_record behind the `first` of its list. HASHMAP_NONE: it is the first itself, and
- * `firsts` gets it with the list's hash, and must have room. */
+/* Puts a listed_record behind `first` in its list. HASHMAP_NONE: the record begins the list;
+ * `firsts`, which must have room, gets it with the list's hash. */
 void record_link(const struct pool *records, struct hashmap *firsts, uint64_t hash, uint32_t first,
                  uint32_t id);
 /* Takes the record out of its list. If it was the first, the next one takes its place in `firsts`;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-    READING_AT_ONCE = 32, /* Secrets, of SECRET_BYTES at most */
+    READING_AT_ONCE = 32, /* number of Secrets, of SECRET_BYTES at most */
     SILENT_MS = 75000,    /* an API server shows a sign of life about once a minute */
     SECRET_BYTES = 1 << 18,
 };
@@ -23,17 +23,17 @@ struct tracked {
     struct kube_reading secret; /* the item of the readings */
     struct karmada_members *owner;
     struct karmada_cluster *cluster; /* the parts for its access; owned */
-    uint64_t place;                  /* of the cluster, karmada_access_place() */
-    bool is_added;                   /* to the set */
+    uint64_t place;                  /* karmada_access_place() of the cluster */
+    bool is_added;                   /* the member is in the set */
     bool has_access;                 /* ... with credentials */
     bool is_foreign;                 /* the name is that of a configured member */
     uint64_t access;                 /* hash of the credentials */
-    uint64_t asked;                  /* the place for which they are */
+    uint64_t asked;                  /* the place to which these credentials belong */
 };
 
 struct karmada_members {
     struct karmada_members_options options;
-    struct kube_readings secrets; /* of struct tracked */
+    struct kube_readings secrets; /* items are struct tracked */
     uint64_t seen;                /* the last applied change of the Clusters */
     bool followed;                /* each Cluster is tracked */
     bool tried;                   /* ... or the Clusters could not be listed for too long */
@@ -257,7 +257,7 @@ static void follow_clusters(struct karmada_members *k) {
                                                  k->options.listing_ms));
 }
 
-/* Its Cluster names no API server or no Secret. */
+/* Takes the access away: the Cluster names no API server or no Secret. */
 static void leave_unasked(struct tracked *t) {
     struct err err;
     (void)err_set(&err, -ENOENT, "its Cluster has no apiEndpoint or no secretRef%s",

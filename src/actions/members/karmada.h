@@ -49,8 +49,8 @@ void karmada_members_poll(struct karmada_members *k);
  * stays true: later Clusters are not waited for. True for NULL. Any thread. */
 bool karmada_members_listed(const struct karmada_members *k);
 
-/* Visits the names of the known Clusters. They stay the same during `use`, which must not
- * call this API. Returns false before the first listing. Any thread until
+/* Visits the names of the known Clusters. The Clusters stay the same while `use` runs; `use`
+ * must not call this API. Returns false before the first listing. Any thread until
  * karmada_members_stop(). */
 bool karmada_members_each(const struct karmada_members *k, void (*use)(void *ctx, struct str name),
                           void *ctx);

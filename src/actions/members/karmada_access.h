@@ -4,9 +4,9 @@
  * upstream: karmada pkg/util/membercluster_client.go, BuildClusterConfig (v1.18.1).
  *
  * As upstream: the bearer token is the Secret's `token`, which must not be empty; the CA is its
- * `caBundle`, required unless the Cluster skips verification; the Cluster's proxy, and headers for
- * the proxy alone. Unlike upstream: no token is sent over http://, and this code, not the HTTP
- * library, refuses bytes that would end the line of a token or a header.
+ * `caBundle`, required unless the Cluster skips verification; the Cluster's proxy is used, and its
+ * headers go to the proxy alone. Unlike upstream: no token is sent over http://, and this code, not
+ * the HTTP library, refuses bytes that would end the line of a token or a header.
  *
  * Thread-safe.
  */
@@ -15,7 +15,7 @@
 #include "kube/auth/access.h"
 #include "model/karmada.h"
 
-/* Do both, apart from the Secret's contents, lead to the same access? */
+/* Do both Clusters lead to the same access, apart from the Secret's contents? */
 bool karmada_access_same(const struct karmada_cluster *a, const struct karmada_cluster *b);
 /* Returns a hash of its API server and its proxy: with another hash it may be another member
  * cluster. */

@@ -15,7 +15,7 @@
 struct member_loop {
     struct list link;
     struct kube_loop *loop; /* owned */
-    uint32_t members;       /* members on it */
+    uint32_t members;       /* number of members on this loop */
 };
 
 struct member {
@@ -23,7 +23,7 @@ struct member {
     const struct members *members;
     struct arena arena; /* owns the name and the access */
     struct str name;
-    const char *role;           /* the same text */
+    const char *role;           /* the same text as `name` */
     struct informer *informer;  /* owned */
     struct kube_access access;  /* without a server: no access */
     struct member_loop *loop;   /* the loop on which it has a place; NULL: none yet */

@@ -37,12 +37,12 @@ struct member_source {
     struct str name;
     struct str server;     /* "": the kubeconfig's */
     struct str kubeconfig; /* "": SERVER alone, state files, or members_use_cluster() */
-    struct str context;    /* "": its current context */
+    struct str context;    /* "": the kubeconfig's current context */
 };
 /* Returns false if the name is empty or no DNS-1123 subdomain, or if no file or context follows
  * '=', ',' or '#'. */
 bool member_source_parse(struct str text, struct member_source *ret);
-/* Is it the cluster of the state files, or of the process? */
+/* Is the source the cluster of the state files, or of the process? */
 bool member_source_is_files(const struct member_source *source);
 
 /* Makes a set of fixed members: reads their kubeconfigs, connects to no server yet. Texts are
@@ -84,8 +84,8 @@ int members_add(struct members *m, struct str name, struct arena *arena,
 /* Does nothing for an unknown name or a fixed member. */
 void members_remove(struct members *m, struct str name);
 
-/* Sets if these are all members, so that any other name is unknown; at first true. While the source
- * of members does not answer, another name may be a new member's. */
+/* Sets whether the set has all members, so that any other name is unknown; true at first. While
+ * the source of members does not answer, another name may be a new member's. */
 void members_set_complete(struct members *m, bool is_complete);
 /* Returns the number of threads that talk to API servers now. */
 uint32_t members_loops(const struct members *m);
@@ -96,7 +96,7 @@ const struct members_options *members_configured(const struct members *m);
 
 /* Returns a member, held until member_release(), or NULL. O(log members). */
 struct member *members_hold(struct members *m, struct str name);
-/* The same for the only member; NULL: there are *ret_count members. */
+/* Holds the only member. Returns NULL if there is not exactly one member: there are *ret_count. */
 struct member *members_hold_only(struct members *m, uint32_t *ret_count);
 /* NULL is fine. */
 void member_release(struct member *m);

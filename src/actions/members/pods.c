@@ -107,7 +107,8 @@ static int fill_vector(struct member_contents *c, struct request_vector *v,
     return 0;
 }
 
-/* Refers to the vector of a pod's requests; POOL_NONE without memory. */
+/* Finds or makes the vector of a pod's requests, with one more reference; POOL_NONE without
+ * memory. */
 static uint32_t vector_ref(struct member_contents *c, const struct karmada_pod *pod) {
     const uint64_t hash = hash_of(pod);
     uint32_t id = hashmap_find(&c->vector_index, hash, vector_equal, c, pod);

@@ -145,7 +145,8 @@ static uint32_t count_scalars(const struct member_contents *c) {
     return count;
 }
 
-/* Sets c->names. Lists the nodes' resource names once each, by id; the index is the text order. */
+/* Sets c->names. Lists each resource name of the nodes once, sorted by id. `index` is the name's
+ * place in the order of texts. */
 static bool name_scalars(struct member_contents *c, struct named *named, uint32_t *ret_count) {
     uint32_t count = 0, kept = 0;
     for (uint32_t row = 0; row < c->count; row++) {

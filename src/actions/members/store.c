@@ -59,7 +59,7 @@ static void close_contents(void *contents) {
 
 /* Returns the bytes in use: memory that a burst took and gave back does not count. */
 static uint64_t kept_bytes(const struct member_contents *c) {
-    enum { INDEX_BYTES = 10 }; /* of a place in an index */
+    enum { INDEX_BYTES = 10 }; /* bytes of a place in an index */
     enum { ROW_BYTES = (3 + 2 * NODE_NATIVES) * sizeof(uint32_t) };
     return workloads_bytes(c) + quotas_bytes(c) + topology_kept_bytes(c->topology) +
            c->strings.bytes + c->zones.bytes + c->list_bytes +
@@ -178,7 +178,7 @@ static uint32_t count_nodes(const void *contents) {
 static void decode_pod(struct json_reader *r, struct informer_object *ret) {
     struct karmada_pod *pod = ret->decoded = arena_alloc(r->arena, sizeof *pod);
     if (pod == NULL)
-        return; /* as above */
+        return; /* the caller reports a failed arena */
     karmada_pod_decode(r, pod);
     ret->meta = pod->meta;
 }
@@ -219,7 +219,7 @@ static uint32_t count_pods(const void *contents) {
 
 struct decoded_workload {
     struct karmada_workload workload;
-    struct str selector; /* as in the text */
+    struct str selector; /* the bytes of the selector in the object's JSON */
 };
 
 /* Finds the selector of the next workload; the reader does not move, and reports mistakes when it
@@ -246,7 +246,7 @@ static struct str peek_selector(const struct json_reader *r) {
 static void decode_workload(struct json_reader *r, struct informer_object *ret) {
     struct decoded_workload *d = ret->decoded = arena_alloc(r->arena, sizeof *d);
     if (d == NULL)
-        return; /* as above */
+        return; /* the caller reports a failed arena */
     if (ret->kind == MEMBER_DEPLOYMENTS)
         d->selector = peek_selector(r);
     karmada_workload_decode(r, &d->workload);
@@ -282,7 +282,7 @@ static int remove_workload(void *contents, const struct informer_object *gone, s
 static void decode_quota(struct json_reader *r, struct informer_object *ret) {
     struct quota *quota = ret->decoded = arena_alloc(r->arena, sizeof *quota);
     if (quota == NULL)
-        return; /* as above */
+        return; /* the caller reports a failed arena */
     quota_decode(r, quota);
     ret->meta = quota->meta;
 }

@@ -45,11 +45,11 @@ struct member_view {
     struct informer *informer;    /* borrowed */
     const struct member_contents *contents;
 };
-/* Opens a view, which holds the informer's read lock until member_view_close(). A thread may have
- * only one open. The caller may set topology.steps. Returns 0, -ENOMEM, or -ENOSPC (nodes, pods or
- * quotas are too large to be kept). After an error no view is open. */
+/* Opens a view, which holds the informer's read lock until member_view_close(). A thread may
+ * have only one open view. The caller may set topology.steps. Returns 0, -ENOMEM, or -ENOSPC
+ * (nodes, pods or quotas are too large to be kept). After an error no view is open. */
 int member_view_open(struct informer *informer, struct member_view *ret) MUST_CHECK;
-/* Keeps what was built, for later views. */
+/* Closes the view, and keeps the parts that it has built, for later views. */
 void member_view_close(struct member_view *v);
 
 /* Lists the ResourceQuotas of a namespace; "": all. Their array is in the arena, the rest is
@@ -71,9 +71,10 @@ struct member_workload {
 int member_unschedulable(struct informer *informer, const struct member_workload *workload,
                          struct arena *arena, int64_t *ret, struct err *err) MUST_CHECK;
 
-/* Sets once, before it is watched, how many bytes may be kept; otherwise there is no limit. An
- * object beyond the limit ends the list or the watch of its kind; nothing of that kind is kept
- * until a later listing fits. Deployments and ReplicaSets may use only half of the limit. */
+/* Sets how many bytes may be kept. Call it once, before the member is watched; without this call
+ * there is no limit. An object beyond the limit ends the list or the watch of its kind; nothing
+ * of that kind is kept until a later listing fits. Deployments and ReplicaSets may use only half
+ * of the limit. */
 void member_limit(struct informer *informer, uint64_t max_bytes);
 /* Returns MEMBER_KIND() of the kinds that are too large to be kept. */
 uint64_t member_too_large(struct informer *informer);
