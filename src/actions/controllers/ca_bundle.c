@@ -34,12 +34,12 @@ enum state { UNKNOWN, RIGHT, WRONG, ABSENT };
 struct ca_bundle_controller {
     struct ca_bundle_controller_options options;
     struct write_handle *writes;
-    struct strbuf bundle, certificate; /* the wanted ones */
+    struct strbuf bundle, certificate; /* the bundle and the certificate that are wanted */
 
     bool exists, named;   /* named: in the listing that is under way */
     struct strbuf object; /* the configuration as the watch showed it last */
     enum state state;
-    int64_t right_ms;  /* when it last became right; INT64_MIN: never */
+    int64_t right_ms;  /* when the bundle last became right; INT64_MIN: never */
     int64_t answer_ms; /* the present wait before a repair; 0: write at once */
     bool planned;      /* a write was requested and not made yet */
     char uid[64];      /* the object's uid; "" if it is longer than a real uid */

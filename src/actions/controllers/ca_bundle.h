@@ -30,12 +30,12 @@
 #include "kube/write/writer.h"
 
 struct ca_bundle_controller_options {
-    struct writer *writer;         /* borrowed until ca_bundle_controller_free(), as the rest */
-    struct clock *clock;           /* NULL: the real clock */
-    struct event_recorder *events; /* NULL: none are written */
+    struct writer *writer; /* borrowed until ca_bundle_controller_free(), as the members below */
+    struct clock *clock;   /* NULL: the real clock */
+    struct event_recorder *events; /* NULL: no Events are written */
     enum webhook_kind kind;        /* of the object */
     const char *name;              /* of the object */
-    uint64_t seed;                 /* of the jitter */
+    uint64_t seed;                 /* seed of the jitter */
 };
 
 struct ca_bundle_controller;

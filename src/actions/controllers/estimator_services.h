@@ -33,10 +33,10 @@ struct estimator_services_options {
     enum karmada_member (*find)(void *ctx, struct str name);
     void *ctx;
     struct str namespace, prefix,
-        host;                   /* of Services, and their target host; borrowed, as the rest */
+        host; /* namespace and name prefix of Services, and their target; borrowed, as the rest */
     uint16_t port, target_port; /* the port karmada-scheduler looks for, and the one it must dial */
     struct kube_client *client;
-    struct writer *writer;         /* the client's */
+    struct writer *writer;         /* the writer of that client */
     const struct elector *elector; /* the leader writes; NULL: every replica */
     struct clock *clock;           /* NULL: the real clock */
     const struct kube_io *io;      /* NULL: the client's */

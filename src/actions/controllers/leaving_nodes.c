@@ -64,7 +64,7 @@ static int64_t may_write_ms(void *ctx) {
     return elector_remaining_ms(r->options.elector);
 }
 
-/* ---- what nodes should have ---- */
+/* ---- the labels that nodes should have ---- */
 
 static bool add_dataset(void *ctx, const cJSON *dataset) {
     struct leaving_nodes_controller *r = ctx;
@@ -141,12 +141,12 @@ static const struct wanted *wanted_of(const struct leaving_nodes_controller *r, 
     return of_node;
 }
 
-/* ---- what they have ---- */
+/* ---- the labels that nodes have ---- */
 
 /* One node: its wanted labels, and a hash of its wanted and its present labels. */
 struct node_state {
     uint32_t slot;
-    struct str name; /* the view's */
+    struct str name; /* borrowed from the view */
     const struct wanted *wanted;
     uint32_t wanted_count;
     bool is_right;

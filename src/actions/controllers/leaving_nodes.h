@@ -34,9 +34,9 @@ struct leaving_nodes_options {
     struct fluid_live *objects;   /* borrowed until leaving_nodes_free() */
     bool (*is_synced)(void *ctx); /* are all objects listed? */
     void *ctx;
-    struct cache *cache; /* of the nodes; borrowed likewise, as the rest */
+    struct cache *cache; /* has the nodes; borrowed likewise, as the members below */
     struct kube_client *client;
-    struct writer *writer;         /* the client's */
+    struct writer *writer;         /* the writer of that client */
     const struct elector *elector; /* the leader writes; NULL: every replica */
     struct clock *clock;           /* NULL: the real clock */
     const struct kube_io *io;      /* NULL: the client's */

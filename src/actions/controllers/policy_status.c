@@ -19,7 +19,7 @@ enum {
     AGAIN_MS = 5000, /* between two writes of one policy */
     RECOUNT_MS = 60000,
     RECOUNT_SOON_MS = 5000, /* from one round to the next, if a policy is not counted yet */
-    STEPS_SOON = 8,         /* of a round, in each look then; about a millisecond each */
+    STEPS_SOON = 8, /* of a round, in each look while a policy waits; about a millisecond a step */
     REFUSED_MS = 60000,
     LACKS_MS = 600000, /* between two writes of a field that the object did not have after the first
                           write */
@@ -41,11 +41,11 @@ struct policy_status_controller {
     struct kube_io io;
     struct write_handle *writes;
     struct kube_timer timer;
-    struct strbuf uneven;       /* of one policy */
+    struct strbuf uneven;       /* text about the uneven workloads of one policy */
     struct strbuf names;        /* names of the policies to write; a NUL ends each name */
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
-    struct arena arena; /* of one verdict */
+    struct arena arena; /* memory of one verdict */
     int64_t counted_ms; /* when the last round ended; INT64_MIN: none has */
     bool count_soon;    /* a policy waits for a round that has it */
     bool refused;       /* the last write was refused, which was logged */
@@ -53,7 +53,7 @@ struct policy_status_controller {
         uint32_t fields, logged;
         int64_t until_ms; /* when they are written again: the definition may be new by then */
     } undeclared;
-    struct change changes[CHANGES]; /* without a name: free */
+    struct change changes[CHANGES]; /* a change without a name is free */
 };
 
 static int64_t now_ms(const struct policy_status_controller *r) {
@@ -193,7 +193,7 @@ static bool tell_events_of(void *ctx, const struct policy *policy,
     return true;
 }
 
-/* ---- what needs a write ---- */
+/* ---- policies that need a write ---- */
 
 static int64_t matched_by(const struct policy_status_controller *r, const struct policy *policy) {
     return r->count != NULL ? policy_count_of(r->count, policy) : -1;

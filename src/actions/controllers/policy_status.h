@@ -10,7 +10,8 @@
  * A number of pods belongs to a generation of the policy. A changed policy is judged when its pods
  * have been counted again.
  *
- * Every number is one on which replicas with the same data agree: no count of one process is there.
+ * Replicas with the same data agree on every number: the status has no number that counts only in
+ * one process.
  *
  * Events about a policy: PolicyProblem and PolicyRecovered, if a written condition has changed. A
  * condition that was bad has recovered when it is good, also if it was Unknown in between.
@@ -35,13 +36,13 @@ struct policy_status_controller;
 
 struct policy_status_controller_options {
     struct policy_source *policies; /* borrowed until policy_status_controller_free() */
-    struct kube_client *client;     /* borrowed likewise, as the rest */
-    struct writer *writer;          /* the client's */
-    struct cache *cache;            /* of the pods to count; NULL: no pods are counted */
+    struct kube_client *client;     /* borrowed likewise, as the members below */
+    struct writer *writer;          /* the writer of that client */
+    struct cache *cache;            /* has the pods to count; NULL: no pods are counted */
     struct evenness_latest *latest; /* how even their workloads are; NULL: not reported */
     const struct elector *elector;  /* the leader writes; NULL: every replica */
     const struct policy_evasion_row *evasions; /* [POLICY_EVASIONS]; may be NULL; static */
-    struct event_recorder *events;             /* NULL: none are written */
+    struct event_recorder *events;             /* NULL: no Events are written */
     struct clock *clock;                       /* NULL: the real clock */
     const struct kube_io *io;                  /* NULL: the client's */
 };

@@ -19,7 +19,7 @@ enum {
     LEARN_MS = 5000,   /* the time in which API servers load a new bundle */
     WRITE_MS = 60000,  /* between two of our writes */
     RETRY_MS = 1000,   /* after a failure, doubled up to WRITE_MS */
-    EXPIRES_DAYS = 14, /* when to warn */
+    EXPIRES_DAYS = 14, /* days before the end when to warn */
     SECONDS_PER_DAY = 86400,
 };
 
@@ -81,7 +81,7 @@ static void report(struct certificate_controller *k, enum controller_reason why,
     LOG_CSTR("of", (k)->options.names->of), LOG_CSTR("namespace", (k)->options.namespace),         \
         LOG_CSTR("secret", (k)->options.name)
 
-/* ---- the authority before ---- */
+/* ---- the kept authority ---- */
 
 static bool has_certificates(struct str pem) {
     CLEANUP(arena_done) struct arena arena;

@@ -56,10 +56,10 @@ extern const struct certificate_names certificate_of_webhook, certificate_of_ext
 struct certificate_controller_options {
     const struct certificate_names *names;
     struct kube_client *client;    /* borrowed until certificate_controller_free(), as the rest */
-    struct writer *writer;         /* the client's */
+    struct writer *writer;         /* the writer of that client */
     struct clock *clock;           /* NULL: the real clock */
     const struct kube_io *io;      /* NULL: the client's */
-    struct event_recorder *events; /* NULL: none are written */
+    struct event_recorder *events; /* NULL: no Events are written */
     const char *namespace, *name;
     bool self_signed, keep_authority;
     const struct str *hosts; /* the server's names; with self_signed */

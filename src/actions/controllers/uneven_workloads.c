@@ -24,7 +24,7 @@ enum {
 struct followed {
     struct hash128 key;
     int64_t since_ms; /* uneven since this time */
-    uint32_t number;  /* in the report */
+    uint32_t number;  /* the workload's number in the report */
     uint32_t keys;    /* bit i: uneven by the report's key i; 0: even again */
     bool told;        /* WorkloadUneven was written */
 };
@@ -283,7 +283,7 @@ static bool record(const struct uneven_workloads *u, const struct evenness_repor
     return !writes || event_record(u->options.events, &event);
 }
 
-/* ---- when ---- */
+/* ---- when Events are due ---- */
 
 static bool is_due(const struct uneven_workloads *u, const struct followed *f, int64_t now_ms) {
     return f->told ? f->keys == 0 : f->keys != 0 && now_ms - f->since_ms >= u->options.after_ms;

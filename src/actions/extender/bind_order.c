@@ -66,7 +66,7 @@ enum bind_turn bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
 
 struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) {
     mutex_lock(&q->lock);
-    (void)take(q, find(&q->first, t->namespace)); /* t itself: it had its turn */
+    (void)take(q, find(&q->first, t->namespace)); /* t itself: the first of its namespace */
     struct bind_ticket *next = *find(&q->first, t->namespace);
     mutex_unlock(&q->lock);
     return next;

@@ -64,7 +64,7 @@ static char *reserve(struct strbuf *out, size_t bytes) {
 /* The text after a refused name, for each reason: :"reason". */
 struct reason_pieces {
     struct strbuf text; /* owned; a block longer than its pieces */
-    const char *end;    /* of text */
+    const char *end;    /* end of the text */
     struct str *pieces; /* [reason_count]; arena */
     size_t longest;
 };

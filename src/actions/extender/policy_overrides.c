@@ -43,7 +43,7 @@ static bool has_order(const struct policy *policy, const struct pod *pod) {
     return policy->spread_count > 1;
 }
 
-/* Makes all terms soft: the webhook has made hard ones constraints of the pod. */
+/* Makes all terms soft: the webhook has made the hard terms constraints of the pod. */
 static const struct spread_constraint *make_terms(const struct policy *policy, uint32_t count,
                                                   struct arena *arena) {
     struct spread_constraint *terms = arena_array(arena, count, sizeof *terms);
@@ -109,8 +109,8 @@ static int own_group(const struct pod *pod, struct arena *arena, struct ordered_
     return 0;
 }
 
-/* Finds the pods that the rule counts. *ret_one is false if it finds no single group. Returns 0 or
- * -ENOMEM. */
+/* Finds the pods that the rule counts. *ret_one is false if these are not a single group.
+ * Returns 0 or -ENOMEM. */
 static int find_group(const struct policy *policy, const struct pod *pod, struct arena *arena,
                       struct ordered_rule *rule, bool *ret_one) {
     struct pod_group group;

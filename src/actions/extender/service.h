@@ -32,10 +32,10 @@ struct extender {
     struct kube_client *client; /* NULL: state comes from files, and nothing can be bound */
     int64_t bind_timeout_ms;
     struct bind_queue *bindings; /* NULL: bindings need not keep an order */
-    int64_t settled_ms; /* of clock_real(): until then bindings of an earlier process may land */
+    int64_t settled_ms; /* clock_real() time until which an earlier process's bindings may land */
     struct ring *decisions;         /* NULL: they are not recorded */
     struct fluid_source *fluid;     /* where the data is that pods mount; NULL: not known */
-    struct policy_source *policies; /* for their weights; NULL: the configured weights */
+    struct policy_source *policies; /* policies, for their weights; NULL: the configured weights */
 };
 
 #define EXTENDER_NOT_READY "not ready: the cluster state has not been read yet; see /readyz"
@@ -72,8 +72,8 @@ bool extender_may_judge(const struct extender *x, const struct extender_call *ca
  * the response in both cases. */
 int extender_check_age(const struct extender *x, struct http_response *response,
                        struct err *err) MUST_CHECK;
-/* Before scoring: pod_scoring_prepare() with these policies (NULL: those in force). *ret is the
- * engine's options for this pod. Returns 0 or -ENOMEM. */
+/* Before scoring: calls pod_scoring_prepare() with the policies in `instead` (NULL: the policies
+ * in force). *ret is the engine's options for this pod. Returns 0 or -ENOMEM. */
 int extender_prepare_scoring(const struct extender *x, struct pod *pod,
                              const struct policy_list *instead, struct arena *arena,
                              struct engine_options *ret, struct err *err) MUST_CHECK;

@@ -451,6 +451,6 @@ void extender_bind_encode(const char *error, struct http_response *response) {
 }
 
 void extender_refuse(int status, const char *message, struct http_response *response) {
-    extender_bind_encode(message, response); /* the same shape */
+    extender_bind_encode(message, response); /* its answer has the same form */
     response->status = status;
 }

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* filter and prioritize */
+/* The request of filter and of prioritize. */
 struct extender_args {
     struct str body; /* the whole request */
     struct pod pod;
@@ -39,7 +39,7 @@ struct extender_preemption_args {
     uint32_t count;
 };
 
-/* bind */
+/* The request of bind. */
 struct extender_binding {
     struct str namespace, name, uid, node;
 };

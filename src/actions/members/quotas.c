@@ -179,9 +179,7 @@ void quotas_remove(struct member_contents *c, struct str namespace, struct str n
 }
 
 uint64_t quotas_bytes(const struct member_contents *c) {
-    enum {
-        QUOTA_BYTES = sizeof(struct kept_quota) + 20
-    }; /* a quota with its places in two indexes */
+    enum { QUOTA_BYTES = sizeof(struct kept_quota) + 20 }; /* with its places in two indexes */
     return c->quotas.quotas.count * (uint64_t)QUOTA_BYTES + c->quotas.block_bytes;
 }
 
