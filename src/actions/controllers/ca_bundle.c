@@ -19,7 +19,7 @@
 enum {
     JITTER_MS = 500,
     REACTION_MS = 8000, /* a rewrite within this time of our repair is an answer to it */
-    ANSWER_MS = 1000,   /* the first wait after such a rewrite, then doubled */
+    ANSWER_MS = 1000,   /* the first wait after an answer; each answer doubles it */
     ANSWER_MAX_MS = 300000,
     RETRY_MS = 1000, /* after a failure, doubled */
     RETRY_MAX_MS = 60000,

@@ -39,7 +39,7 @@ struct leaving_nodes_options {
     struct writer *writer;         /* the writer of that client */
     const struct elector *elector; /* the leader writes; NULL: every replica */
     struct clock *clock;           /* NULL: the real clock */
-    const struct kube_io *io;      /* NULL: the client's */
+    const struct kube_io *io;      /* NULL: the real functions */
 };
 
 /* Starts at once. Returns 0 or -ENOMEM. */

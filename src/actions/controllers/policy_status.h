@@ -44,7 +44,7 @@ struct policy_status_controller_options {
     const struct policy_evasion_row *evasions; /* [POLICY_EVASIONS]; may be NULL; static */
     struct event_recorder *events;             /* NULL: no Events are written */
     struct clock *clock;                       /* NULL: the real clock */
-    const struct kube_io *io;                  /* NULL: the client's */
+    const struct kube_io *io;                  /* NULL: the real functions */
 };
 
 /* Starts at once. Returns 0 or -ENOMEM. */

@@ -154,7 +154,7 @@ static void warn_of_end(struct certificate_controller *k) {
         return;
     k->said_end = ended ? ENDED : NEAR_END;
     if (ended)
-        (void)snprintf(note, sizeof note, "%s's certificate has expired", of); /* these fit */
+        (void)snprintf(note, sizeof note, "%s's certificate has expired", of); /* the texts fit */
     else
         (void)snprintf(note, sizeof note, "%s's certificate expires in %lld hours", of,
                        (long long)(left_s / 3600));

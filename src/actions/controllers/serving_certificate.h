@@ -58,7 +58,7 @@ struct certificate_controller_options {
     struct kube_client *client;    /* borrowed until certificate_controller_free(), as the rest */
     struct writer *writer;         /* the writer of that client */
     struct clock *clock;           /* NULL: the real clock */
-    const struct kube_io *io;      /* NULL: the client's */
+    const struct kube_io *io;      /* NULL: the real functions */
     struct event_recorder *events; /* NULL: no Events are written */
     const char *namespace, *name;
     bool self_signed, keep_authority;

@@ -31,7 +31,7 @@ struct uneven_workloads_options {
     struct event_recorder *events; /* borrowed; NULL: no Events are written */
     const struct elector *elector; /* the leader writes; NULL: every replica; borrowed */
     int64_t after_ms; /* time for which a workload must be uneven; 0: nothing is followed */
-    const char *const *namespaces; /* borrowed: follow only their workloads; none: all */
+    const char *const *namespaces; /* borrowed; only their workloads are followed; none: all are */
     size_t namespace_count;
 };
 

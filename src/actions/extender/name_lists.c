@@ -35,8 +35,8 @@ static inline char *put_name(char *to, const struct extender_args *args, uint32_
     return put(to, name.p - 1, name.n + 2, args->body.p + args->body.n);
 }
 
-/* Are all names slices of the body, with their quotes? *ret_bytes is their length together, each
- * with quotes and a comma. */
+/* Are all names slices of the body, with their quotes? *ret_bytes is the sum of their lengths,
+ * with quotes and a comma for each name. */
 static bool are_slices(const struct extender_args *args, size_t *ret_bytes) {
     uintptr_t body = (uintptr_t)args->body.p;
     size_t bytes = 0;

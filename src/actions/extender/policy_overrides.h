@@ -11,7 +11,7 @@
 #include "policy/policies.h"
 
 struct pod_scoring {
-    struct fluid_source *fluid;        /* NULL: nothing is known of data */
+    struct fluid_source *fluid;        /* NULL: locations of data are not known */
     struct policy_source *policies;    /* NULL: no policies */
     const struct policy_list *instead; /* sorted; replaces `policies`; NULL: use `policies` */
     struct cache *cache;

@@ -71,7 +71,7 @@ static bool is_free(const struct laying *l, const struct fleet_decision *d) {
     return !str_eq(d->placement, l->q->placement) && !layout_is_foreign(d, l->q->owner_uid);
 }
 
-/* Takes the next free name. An object that has it already, without the label, is adopted. */
+/* Takes the next free name. An object that has this name already, without the label, is adopted. */
 static void name_next(struct laying *l, struct layout_object *object) {
     do {
         while (l->next_number < l->used_count && l->used[l->next_number] != 0)

@@ -208,7 +208,7 @@ struct picking {
     uint32_t picked, tries;
     uint32_t *changes; /* slots of the clusters to add, then of those to remove */
     uint32_t add_count, count;
-    uint32_t room; /* how many more clusters the present object can hold */
+    uint32_t room; /* number of clusters that the present object can still take */
 };
 
 static int begin_picking(struct picking *k, struct stepping *s) {

@@ -1,7 +1,7 @@
 /*
  * Decides when a Placement may move away from clusters that still fit it. Each move moves a
- * workload, so a move that nothing forces must stay planned for a while, and their number a minute
- * is limited. It knows neither clusters nor a clock.
+ * workload, so a move that nothing forces must stay planned for a while, and the number of such
+ * moves a minute is limited. This file knows neither clusters nor a clock.
  *
  * A move replaces one selected cluster by another. Moves are forced, and go at once, when the
  * number of clusters changes or a selected one does not fit any more. All others are voluntary:

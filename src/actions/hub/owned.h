@@ -66,7 +66,7 @@ void owned_write_done(struct owned_write *w);
 /* The state of the last write. */
 enum owned_progress {
     OWNED_IDLE,
-    OWNED_UNDER_WAY, /* taken by the writer */
+    OWNED_UNDER_WAY, /* the writer has taken the write */
     OWNED_ANSWERED,  /* done, or in conflict: the watch will show another version */
     OWNED_UNKNOWN,   /* no answer: the write may have taken place */
 };

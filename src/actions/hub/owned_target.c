@@ -267,7 +267,7 @@ static int find_changes(struct changing *c) {
     return 0;
 }
 
-/* ---- which of the changes make it more even ---- */
+/* ---- changes for evenness ---- */
 
 static uint64_t hash_of_wanted(const struct placement_round *x) {
     uint64_t sum = 0; /* the order of names does not matter */
@@ -328,8 +328,8 @@ static int find_wish(struct changing *c) {
     return 0;
 }
 
-/* Returns the reason of the moves. MOVED_SPREAD: they make the Placement more even, by the first
- * term whose skew changes. */
+/* Returns the reason of the moves. MOVED_SPREAD: the moves make the Placement more even by the
+ * first term whose skew changes. */
 static enum owned_reason reason_of(struct changing *c) {
     struct placement_round *x = c->x;
     if (c->infeasible > 0 || x->d.stranger_count > 0)
@@ -388,7 +388,7 @@ static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
     strbuf_done(&text);
 }
 
-/* ---- some of the moves ---- */
+/* ---- a part of the moves ---- */
 
 /* Applies the first `added` and `removed` changes to the present clusters. Returns the number of
  * slots. */

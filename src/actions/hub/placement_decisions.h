@@ -28,14 +28,14 @@ struct placement_decisions_options {
     struct policy_source *policies; /* NULL: no policies */
     bool (*is_synced)(void *ctx);   /* are the fleet and the policies synced? */
     void *ctx;
-    struct kube_client *client;        /* of the hub */
+    struct kube_client *client;        /* client of the hub's API server */
     struct writer *writer;             /* the writer of that client */
     const struct elector *elector;     /* the leader writes; NULL: every replica */
     struct event_recorder *events;     /* NULL: no Events */
     struct placement_history *history; /* NULL: no history */
     struct owned_settings settings;
     struct clock *clock;      /* NULL: the real clock */
-    const struct kube_io *io; /* NULL: the client's */
+    const struct kube_io *io; /* NULL: the real functions */
 };
 
 /* Begins at once, and is the fleet's observer from now on. Returns 0 or -errno. */

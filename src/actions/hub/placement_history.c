@@ -163,7 +163,7 @@ void placement_history_forget(struct placement_history *h, struct str namespace,
 
 /* ---- moves ---- */
 
-/* Returns how many of the names fit into half of LIMIT_MOVE_NAMES. */
+/* Returns the number of names, from the first, that fit into half of LIMIT_MOVE_NAMES. */
 static uint32_t count_fitting(const struct str *names, uint32_t count, size_t *bytes) {
     size_t used = 0;
     uint32_t n = 0;

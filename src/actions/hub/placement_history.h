@@ -61,7 +61,7 @@ struct placement_move {
 
 struct placement_told {
     bool leads;   /* false: nothing is known */
-    bool is_seen; /* there is a standing */
+    bool is_seen; /* `standing` is set */
     struct placement_standing standing;
     const struct placement_move *moves; /* the oldest first */
     uint32_t move_count;

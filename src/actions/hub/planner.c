@@ -337,7 +337,7 @@ static void mark_all(struct planner *p) {
     fleet_placements_each(&view, mark_visited, p);
     fleet_view_close(&view);
     mutex_lock(&p->mutex);
-    planner_mark_sweep(p); /* the sweep waits until all of these are planned */
+    planner_mark_sweep(p); /* the sweep waits until all marked Placements are planned */
     mutex_unlock(&p->mutex);
 }
 

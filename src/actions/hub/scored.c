@@ -411,8 +411,8 @@ static struct ocm_condition misconfigured(struct placement_round *x, struct str 
         arena_printf(x->arena, "OCM does not decide it: %.*s", STR_ARG(message))};
 }
 
-/* The condition when OCM has not answered for some time: it names OCM's own reason, if it has one.
- */
+/* Makes the condition for an OCM that has not answered for some time. The condition names OCM's
+ * own reason, if OCM gives a reason. */
 static int waiting_condition(struct placement_round *x, struct ocm_condition *ret) {
     bool mistaken;
     struct str message;

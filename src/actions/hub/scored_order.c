@@ -72,7 +72,7 @@ static void enter(struct ordering *o, uint32_t slot, uint32_t count) {
 
 static bool begin(const struct scored_changes *c, struct ordering *ret) {
     struct placement_round *x = c->x;
-    const uint64_t passes = last_hard_term(x) + 3 + TRIES; /* over all clusters, at most */
+    const uint64_t passes = last_hard_term(x) + 3 + TRIES; /* most passes over all clusters */
     if (!steps_take(&x->arena->steps, passes * x->is.slots))
         return false;
     const uint32_t most = c->has_count + c->add_count;

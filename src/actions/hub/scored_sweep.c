@@ -81,7 +81,7 @@ int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
     if (x.is.doubt != DOUBT_NONE || q->settings->without_scores)
-        return 0; /* no permission to write them, either */
+        return 0; /* there is no permission to write scores, either */
     while (s->at < names.n) {
         const struct str object = str_of(names.p + s->at);
         const size_t slash = str_find(object, '/');

@@ -165,7 +165,7 @@ bool scored_make_write(const struct fleet_view *v, struct str object, struct sco
         begin_object(&w, cluster, resource);
         put_created(&w);
     }
-    /* WRITE_APPLY does not remove items that we did not apply, or that others own, too */
+    /* WRITE_APPLY does not remove an item that we did not apply, or that others own, too */
     to->verb = !exists ? WRITE_CREATE : any_goes(wishes, count) ? WRITE_MERGE : WRITE_APPLY;
     if (exists)
         strbuf_append_str(&to->version, o.version);

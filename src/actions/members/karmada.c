@@ -45,7 +45,7 @@ static struct tracked *tracked_at(const struct karmada_members *k, uint32_t i) {
     return (struct tracked *)(void *)k->secrets.items[i];
 }
 
-/* Logs a message once, until there is another one. */
+/* Logs a message, unless the Cluster's last logged message was the same. */
 static void log_once(struct tracked *t, const struct err *err) {
     const char *what =
         t->has_access ? "a cluster of Karmada is asked with the credentials that were read last"

@@ -35,7 +35,7 @@ struct member {
     bool is_of_files;
     bool is_fixed;            /* from members_new(): it stays */
     _Atomic bool begun;       /* its watches have begun */
-    _Atomic bool tried;       /* it could not begin, or is late: do not wait for it */
+    _Atomic bool tried;       /* the member could not begin, or is late: do not wait for it */
     _Atomic unsigned behind;  /* seconds for which missed events may still arrive */
     _Atomic uint32_t holders; /* callers who use it */
 };

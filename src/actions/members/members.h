@@ -35,7 +35,7 @@ struct member;
  */
 struct member_source {
     struct str name;
-    struct str server;     /* "": the kubeconfig's */
+    struct str server;     /* "": the server of the kubeconfig */
     struct str kubeconfig; /* "": SERVER alone, state files, or members_use_cluster() */
     struct str context;    /* "": the kubeconfig's current context */
 };

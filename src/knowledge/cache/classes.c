@@ -27,8 +27,8 @@ struct class_key {
 /* ---- the budget ---- */
 
 enum {
-    /* The bytes of a label beside its text if both its strings are new: measured, in sets of 10 to
-     * 90,000 labels. */
+    /* The bytes that a label takes in addition to its text, if its key and its value are new
+     * strings. Measured in sets of 10 to 90,000 labels. */
     LABEL_BYTES = 96,
     SHARE = 5, /* a namespace may take at most 1/SHARE of the free bytes */
 };

@@ -82,7 +82,7 @@ static int count_assumed(const struct cache_view *v, struct counter_record *coun
     return 0;
 }
 
-/* Counts every pod of every matching class of the namespace. 0, -E2BIG or -ENOMEM. */
+/* Counts every pod of every matching class of the namespace. Returns 0, -E2BIG or -ENOMEM. */
 static int count_all(const struct cache_view *v, struct counter_record *counter,
                      const struct selector *selector, uint64_t steps) {
     const struct cache *c = v->cache;
@@ -188,7 +188,7 @@ static void link_counter(struct cache *c, uint32_t id, uint32_t namespace) {
     hashmap_insert(&c->counter_index, counter->key.a, id);
 }
 
-/* Is the counter still right? */
+/* Has no pod of the namespace come or gone since the counter was built? */
 static bool unchanged(const struct cache *c, const struct built_counter *built) {
     return built->changed == changed(c, namespace_find(c, built->namespace));
 }

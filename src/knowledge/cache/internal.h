@@ -66,7 +66,7 @@ struct owner_record {
 /* An amount of an interned resource. */
 struct amount_ids {
     uint32_t name;
-    uint32_t holders; /* in a node's sum: number of pods that request it */
+    uint32_t holders; /* in a node's sum: number of pods that request the resource */
     int64_t amount;
 };
 

@@ -108,7 +108,7 @@ struct topology {
     struct intern *strings; /* options.strings */
     _Atomic uint64_t tick;
     uint64_t changes;     /* counts changes that columns and feasibilities depend on */
-    uint64_t moves;       /* counts changes that trees depend on: labels, and candidates */
+    uint64_t moves;       /* counts changes of labels, and candidates that come or go */
     uint64_t work;        /* steps of changes so far */
     uint64_t slot_epoch;  /* counts slots that were freed */
     uint64_t taint_bytes; /* bytes of the taints of all candidates */

@@ -53,7 +53,8 @@ static uint32_t position(const struct name_table *t, struct hash128 name) {
 
 void name_table_take(struct name_table *t, struct hash128 name) {
     uint32_t mask = t->cap - 1, hole = position(t, name);
-    /* close the gap: move back every later entry whose home is not between the hole and itself */
+    /* close the gap: move a later entry into the hole, unless its home is between the hole and
+     * its place */
     for (uint32_t i = (hole + 1) & mask; t->entries[i].slot != NAME_NONE; i = (i + 1) & mask)
         if (((i - home(t, t->entries[i].a)) & mask) >= ((i - hole) & mask)) {
             t->entries[hole] = t->entries[i];

@@ -24,7 +24,7 @@ struct ordered_term {
     struct topology_column column;
     bool hard;
     int64_t max_skew;
-    uint32_t min_domains; /* fewer siblings count as if there were an empty domain; 0: not given */
+    uint32_t min_domains; /* with fewer siblings, an empty domain is assumed; 0: not given */
 };
 
 /* The counts of a prefix. */

@@ -12,7 +12,7 @@
 #define PREFIX_NONE UINT32_MAX
 
 struct prefix {
-    uint32_t parent; /* a lower id; PREFIX_NONE of the root */
+    uint32_t parent; /* id of the parent, which is lower; PREFIX_NONE: this is the root */
     uint32_t domain;
 };
 
