@@ -1,7 +1,7 @@
 /*
- * One walk along the Go types, which are tables here, answers both questions: it writes each value
- * as Go would encode it after decoding. For the annotation, empty values are left out if the type
- * has omitempty; for a comparison, values differ that differ in Go, such as nil and empty.
+ * Both functions walk along the Go types, which are tables here, and write each value as Go would
+ * encode it after decoding. The annotation leaves out empty values if the type has omitempty. For a
+ * comparison, values differ that differ in Go, such as nil and empty.
  */
 #include "karmada/applied.h"
 
@@ -20,14 +20,14 @@ enum shape {
     SHAPE_INTEGER_POINTER,
     SHAPE_TEXTS,   /* []string */
     SHAPE_LABELS,  /* map[string]string */
-    SHAPE_STRUCT,  /* by value */
-    SHAPE_POINTER, /* to a struct */
+    SHAPE_STRUCT,  /* a struct, by value */
+    SHAPE_POINTER, /* a pointer to a struct */
     SHAPE_STRUCTS, /* a slice of structs */
 };
 struct field {
     struct str name;
     enum shape shape;
-    bool always;                /* without omitempty */
+    bool always;                /* the Go type has no omitempty */
     const struct field *fields; /* for structs; a field without a name ends the list */
     struct str defaults_to;     /* the CRD's default */
 };
@@ -141,8 +141,8 @@ struct writing {
     const char *root; /* name of the text in errors */
     bool compares;    /* for a comparison: leave out only nil values */
     bool defaults;    /* apply the CRD's defaults */
-    bool webhook;     /* apply those of Karmada's webhook, too */
-    struct err error; /* the first one */
+    bool webhook;     /* apply the defaults of Karmada's webhook, too */
+    struct err error; /* the first error */
 };
 
 static void put_struct(struct writing *x, const struct field *fields, struct str text);
@@ -266,7 +266,7 @@ static void put_field(struct writing *x, const struct field *field, struct str t
     }
 }
 
-/* Finds the members' values in the text; if a member is repeated, the last one. */
+/* Finds the members' values in the text; the last value of a repeated member. */
 static void split(struct writing *x, const struct field *fields, struct str text,
                   struct str values[FIELDS_MAX]) {
     struct json_reader r = reader_of(x, text);
@@ -321,7 +321,7 @@ static void put_struct(struct writing *x, const struct field *fields, struct str
 
 /* ---- texts ---- */
 
-/* Returns the text in the arena. 0 or -errno. */
+/* Gets the text, in the arena. Returns 0 or -errno. */
 static int end_writing(struct writing *x, struct strbuf *out, struct str *ret, struct err *err) {
     if (x->error.code != 0)
         return err_set(err, x->error.code, "%s", x->error.text);
@@ -332,7 +332,7 @@ static int end_writing(struct writing *x, struct strbuf *out, struct str *ret, s
 }
 
 static int take_steps(struct arena *arena, struct str text, struct err *err) {
-    enum { LEVELS = 6 }; /* each level reads the text once, and once more to skip it */
+    enum { LEVELS = 6 }; /* at each level, a text is read once and skipped once */
     if (steps_take_bytes(&arena->steps, (uint64_t)text.n * 2 * LEVELS))
         return 0;
     return err_set(err, -E2BIG, "a placement that takes more steps than there are");

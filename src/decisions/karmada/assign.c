@@ -127,7 +127,7 @@ static int divide(struct assigner *a, bool overflow, struct err *err) {
 
 /* ---- the answer ---- */
 
-/* A cluster of the answer; `key`: the first bytes of its name that differ in some names. */
+/* A cluster of the answer. `key` holds the first bytes of its name that differ in some names. */
 struct row {
     uint64_t key;
     struct target_cluster cluster;
@@ -140,8 +140,8 @@ static int compare_rows(const void *a, const void *b) {
     return str_cmp(x->cluster.name, y->cluster.name);
 }
 
-/* Sorts by name. Most names of a fleet have a common beginning, so a number made of the first bytes
- * after it decides nearly all comparisons. */
+/* Sorts by name. Most names of a fleet have a common beginning. So a number made of the first bytes
+ * after this beginning decides nearly all comparisons. */
 static bool sort_rows(struct row *rows, uint32_t count, struct steps *steps) {
     const struct str some = count > 0 ? rows[0].cluster.name : (struct str){0};
     size_t common = some.n;

@@ -19,7 +19,7 @@ static int by_name(const void *a, const void *b) {
                    ((const struct target_cluster *)b)->name);
 }
 
-/* Finds the cluster, or makes it. NULL: no memory. */
+/* Finds the cluster, or adds it. Returns NULL without memory or steps. */
 static struct karmada_assumed_cluster *cluster_of(struct karmada_assumed *a, struct str name) {
     bool found;
     const size_t at = sorted_place(a->clusters, a->count, cluster_name, name, &found);

@@ -17,7 +17,7 @@ static bool has_name(const void *ctx, uint32_t id, const void *key) {
 }
 
 static uint32_t find(const struct assigner *a, struct str name, uint64_t hash) {
-    (void)steps_take_bytes(&a->arena->steps, name.n); /* callers check them */
+    (void)steps_take_bytes(&a->arena->steps, name.n); /* the callers check the steps */
     return hashmap_find(&a->names, hash, has_name, a->candidates, &name);
 }
 
@@ -45,7 +45,7 @@ int divide_index_names(struct assigner *a, struct err *err) {
 }
 
 int divide_duplicated(struct assigner *a, const struct tier *tier, struct err *err) {
-    (void)err; /* nothing fails */
+    (void)err; /* nothing fails, so `err` is not used */
     for (uint32_t i = 0; i < tier->count; i++)
         a->given[tier->members[i]] = tier->replicas;
     return 0;
@@ -88,9 +88,9 @@ static int compare_shares(const void *a, const void *b, void *ctx) {
 }
 
 /*
- * Gives each cluster the whole part of its share, and one more to the heaviest ones until nothing
- * is left. Upstream drew lots if weight and replicas of today were equal; here the first name wins.
- * upstream: Dispenser.TakeByWeight()
+ * Gives each cluster the whole part of its share, and one more replica to the heaviest clusters
+ * until no replica is left. Upstream drew lots if weight and replicas of today were equal; here the
+ * first name wins. upstream: Dispenser.TakeByWeight()
  */
 static int divide_by_remainder(struct assigner *a, const struct share *shares, uint32_t count,
                                int64_t replicas, struct err *err) {

@@ -1,11 +1,11 @@
 /*
- * How karmada_assign() divides the replicas of one tier of clusters: a strategy is a function, and
- * a row of the table in assign.c. upstream: karmada pkg/scheduler/core assignment.go and
+ * Divides the replicas of one tier of clusters, for karmada_assign(). Each strategy is a function,
+ * and a row of the table in assign.c. upstream: karmada pkg/scheduler/core assignment.go and
  * division_algorithm.go.
  *
- * All sums and weights have 64 bits. Upstream's have 32 bits and wrap: there, three clusters that
- * hold 10^9 replicas each are not enough for one replica, and a rescheduled workload of 0 replicas
- * is refused.
+ * All sums and weights have 64 bits. Upstream's sums have 32 bits and wrap: in upstream, three
+ * clusters that hold 10^9 replicas each are not enough for one replica, and a rescheduled workload
+ * of 0 replicas is refused.
  */
 #pragma once
 
@@ -16,27 +16,28 @@
 
 #define NO_PLACE UINT32_MAX
 
-/* Shared by all divisions of one binding. Arrays are by candidate, and in the arena. */
+/* Data for all divisions of one binding. Arrays have one item per candidate, and are in the
+ * arena. */
 struct assigner {
     const struct karmada_candidate *candidates;
     uint32_t candidate_count;
     const struct binding_spec *spec;
     enum karmada_division method;
-    bool fresh;              /* the earlier decision does not count */
-    bool descending;         /* ties of names: webster_descending() */
-    struct hashmap names;    /* candidates by name: the first of each; owned by karmada_assign() */
-    const uint32_t *first;   /* the first candidate of the same name, mostly the candidate itself */
+    bool fresh;            /* the earlier decision does not count */
+    bool descending;       /* among equal shares the last name comes first: webster_descending() */
+    struct hashmap names;  /* the first candidate of each name; owned by karmada_assign() */
+    const uint32_t *first; /* [i]: the first candidate named like i, mostly i itself */
     const int64_t *previous; /* replicas of today, from spec.clusters; not below 0 */
-    const uint32_t *place;   /* their index in spec.clusters, or NO_PLACE */
-    const int64_t *weights;  /* for DIVISION_STATIC: 0 if no rule matches; NULL otherwise */
+    const uint32_t *place;   /* the cluster's index in spec.clusters, or NO_PLACE */
+    const int64_t *weights;  /* for DIVISION_STATIC: 0 if no rule matches; otherwise NULL */
     struct arena *arena;
 
-    int64_t *given; /* the answer; begins with 0 */
+    int64_t *given; /* the answer: replicas of each candidate; initially 0 */
     enum karmada_error kind;
     struct str error; /* why there is no answer; `given` is not valid then */
 };
 
-/* Clusters that replicas are divided among. */
+/* Clusters among which replicas are divided. */
 struct tier {
     const uint32_t *members; /* candidates, in the order in which they were selected */
     uint32_t count;
@@ -48,40 +49,40 @@ struct tier {
 typedef int divide_fn(struct assigner *a, const struct tier *tier, struct err *err);
 divide_fn divide_duplicated;  /* gives all replicas to each cluster */
 divide_fn divide_statically;  /* divides by a->weights; gives equal shares if all weights are 0 */
-divide_fn divide_dynamically; /* divides by the replicas that clusters can hold: DIVISION_DYNAMIC,
-                                 _AGGREGATED */
+divide_fn divide_dynamically; /* divides by the replicas that clusters can hold: DIVISION_DYNAMIC
+                                 and DIVISION_AGGREGATED */
 
 /* A candidate's weight in a division. */
 struct share {
     uint32_t candidate;
     int64_t weight;   /* below 0 counts as 0 */
-    int64_t previous; /* replicas that count as those of today: the larger number wins a tie, only
-                         with DIVISION_REMAINDER */
+    int64_t previous; /* replicas of today, as far as they count; only for DIVISION_REMAINDER, where
+                         the larger number wins a tie */
 };
-/* Adds `replicas` to `given`, by weights: Webster's method, or a->method. Adds nothing if all
- * weights are 0. Otherwise as divide_fn. */
+/* Divides `replicas` by weights, with the method a->method, and adds the shares to a->given. Adds
+ * nothing if all weights are 0. Errors are those of divide_fn. */
 int divide_by_weight(struct assigner *a, const struct share *shares, uint32_t count,
                      int64_t replicas, struct err *err) MUST_CHECK;
 
-/* Gets for each candidate the weight of the heaviest matching rule of the static weight list; 0: no
- * match; 1 without weightPreference. In the arena. Needs only candidates, names and first.
- * Otherwise as divide_fn. */
+/* Finds for each candidate the weight of the heaviest matching rule of the static weight list; 0 if
+ * no rule matches; 1 without weightPreference. *ret is in the arena. Reads only candidates, names
+ * and first. Errors are those of divide_fn. */
 int divide_static_weights(const struct assigner *a, const int64_t **ret,
                           struct err *err) MUST_CHECK;
 
-/* The failure of a divide_fn whose steps are spent or whose arena is full. */
+/* Sets the error of a divide_fn: -E2BIG if the steps are spent, otherwise -ENOMEM. */
 static inline int divide_fail(const struct assigner *a, struct err *err) {
     if (steps_spent(&a->arena->steps))
         return err_set(err, -E2BIG, "more clusters than there is time for");
     return err_set(err, -ENOMEM, "no memory to divide replicas");
 }
-/* Makes a->names and a->first. Otherwise as divide_fn. */
+/* Makes a->names and a->first. Errors are those of divide_fn. */
 int divide_index_names(struct assigner *a, struct err *err);
-/* Returns the first candidate of a name, or HASHMAP_NONE. Takes steps, which the caller checks. */
+/* Returns the first candidate with a name, or HASHMAP_NONE. Takes steps; the caller checks them. */
 uint32_t divide_find(const struct assigner *a, struct str name);
-/* Takes the steps to sort `count` names that have `bytes` bytes together. */
+/* Takes the steps for sorting `count` names that have `bytes` bytes in all. */
 bool divide_take_names(struct steps *steps, uint64_t count, uint64_t bytes);
-/* Returns the sum, at most the largest number. */
+/* Returns the sum, but at most INT64_MAX and at least INT64_MIN. */
 static inline int64_t divide_add(int64_t a, int64_t b) {
     int64_t sum;
     if (__builtin_add_overflow(a, b, &sum))

@@ -1,11 +1,12 @@
 /*
  * Divides replicas by the room of clusters. The result depends on the replicas of today. If more
- * are needed, new ones are added, and the old ones do not move. If fewer are needed, each cluster
- * keeps a part of its own. A rescheduled binding starts again, and its running replicas count as
- * free room.
+ * replicas are needed, only the new replicas are divided, and the old replicas do not move. If
+ * fewer are needed, each cluster keeps a part of its replicas. A rescheduled binding starts again,
+ * and its running replicas count as free room.
  *
- * Aggregated takes the first clusters that suffice, those with the most room first (if replicas are
- * added: clusters that have some first), and divides among these like DynamicWeight among all.
+ * Aggregated sorts clusters by room, the most first (if replicas are added: clusters that have
+ * replicas come first). It takes the first clusters that suffice, and divides among them as
+ * DynamicWeight divides among all clusters.
  */
 #include "karmada/divide.h"
 #include "karmada/go_sort.h"
@@ -18,7 +19,7 @@ struct scale {
     struct share *shares;
     uint32_t count;
     int64_t replicas;
-    const char *action; /* for errors */
+    const char *action; /* text for errors */
     bool keeps_previous;
 };
 
@@ -49,8 +50,8 @@ static int by_place(const void *a, const void *b, void *ctx) {
     return (x > y) - (x < y);
 }
 
-/* Adds the members that are in spec.clusters, in the order of that list, which decides between
- * equal ones. */
+/* Adds the members that are in spec.clusters, in the order of that list. The order decides between
+ * equal weights. */
 static bool add_scheduled(struct assigner *a, const struct tier *tier, struct scale *s) {
     for (uint32_t i = 0; i < tier->count; i++)
         if (a->place[tier->members[i]] != NO_PLACE)
@@ -64,7 +65,8 @@ static bool add_scheduled(struct assigner *a, const struct tier *tier, struct sc
 
 /* ---- Aggregated ---- */
 
-/* Sorts by weight, as Go does; if replicas of today stay, clusters that have some come first. */
+/* Sorts by weight, as Go does; if replicas of today stay, clusters that have replicas come
+ * first. */
 static bool sort_shares(const struct assigner *a, struct scale *s) {
     struct go_sorted *sorted = arena_array_unset(a->arena, s->count, sizeof *sorted);
     struct share *from = arena_array_unset(a->arena, s->count, sizeof *from);
@@ -85,7 +87,7 @@ static bool sort_shares(const struct assigner *a, struct scale *s) {
     return true;
 }
 
-/* Keeps the first clusters that suffice; at least one. */
+/* Keeps the first clusters that suffice, at least one cluster. */
 static void cut_shares(struct scale *s) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < s->count; i++) {

@@ -1,8 +1,8 @@
 /*
  * Static weights. Most rules only name clusters, one rule per cluster, so there may be thousands of
- * rules for thousands of clusters: such names are looked up among the candidates. Other rules,
- * those with selectors, are tried one by one, the heaviest first; each try takes steps. upstream:
- * getStaticWeightInfoList()
+ * rules for thousands of clusters: the names in these rules are looked up among the candidates.
+ * Other rules, those with selectors, are tried one by one, the heaviest first; each try takes
+ * steps. upstream: getStaticWeightInfoList()
  */
 #include "karmada/divide.h"
 
@@ -31,7 +31,8 @@ static void weigh_named(const struct assigner *a, const struct static_weight *ru
     }
 }
 
-/* Applies rules that only name clusters. Returns the number of `others`, the heaviest first. */
+/* Applies rules that only name clusters. Lists the other rules in `others`, the heaviest first, and
+ * returns their number. */
 static uint32_t weigh_by_name(const struct assigner *a, const struct static_weight **others,
                               int64_t *weights) {
     const struct replica_scheduling *replicas = &a->spec->placement.replicas;

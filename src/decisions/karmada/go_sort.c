@@ -6,7 +6,7 @@
  * its length, so they are always the same.
  *
  * Positions are indices of the whole array: the item left of a range, if there is one, was a pivot
- * and is not greater than any in the range.
+ * and is not greater than any item of the range.
  */
 #include "karmada/go_sort.h"
 
@@ -23,7 +23,7 @@ enum {
 
 struct range {
     uint32_t begin, end;
-    uint32_t budget;          /* remaining lopsided splits */
+    uint32_t budget;          /* number of lopsided splits before the range is sorted as a heap */
     bool balanced, untouched; /* results of the last split */
 };
 
@@ -56,7 +56,8 @@ static void sort_by_insertion(struct go_sorted *items, const struct range *r) {
         move_left(items, r->begin, i);
 }
 
-/* Restores a heap below `root`; `items` is the heap, its top the last item of the order. */
+/* Restores a heap below `root`. `items` is the heap; its top is the item that comes last in the
+ * order. */
 static void sift_down(struct go_sorted *items, uint32_t root, uint32_t count) {
     uint64_t child;
     while ((child = 2 * (uint64_t)root + 1) < count) {
@@ -105,7 +106,8 @@ static uint32_t median_around(const struct go_sorted *items, uint32_t at, uint32
     return median(items, at - 1, at, at + 1, swaps);
 }
 
-/* Picks from three items at the quarters; the number of swaps shows the order of the items. */
+/* Picks the pivot from items at the quarters of the range. The number of swaps shows the order of
+ * the items. */
 static uint32_t choose_pivot(const struct go_sorted *items, const struct range *r,
                              enum guess *ret_guess) {
     const uint32_t length = r->end - r->begin, quarter = length / 4;
@@ -163,9 +165,9 @@ static bool repair(struct go_sorted *items, const struct range *r) {
 }
 
 /* For a pivot that comes after no item of the range: moves equal items to the left. Returns the
- * beginning of the others. */
+ * position of the first item that is not equal. */
 static uint32_t split_equal(struct go_sorted *items, const struct range *r, uint32_t pivot) {
-    uint32_t low = r->begin + 1, high = r->end; /* high: after the last unread item */
+    uint32_t low = r->begin + 1, high = r->end; /* high: position after the last unread item */
     exchange(items, r->begin, pivot);
     while (true) {
         while (low < high && !comes_first(items, r->begin, low))
@@ -203,7 +205,7 @@ static uint32_t split(struct go_sorted *items, const struct range *r, uint32_t p
 static struct range part(struct go_sorted *items, struct range *r, uint32_t pivot) {
     const uint32_t length = r->end - r->begin;
     pivot = split(items, r, pivot, &r->untouched);
-    const uint32_t before = pivot - r->begin, after = r->end - pivot; /* the pivot counts here */
+    const uint32_t before = pivot - r->begin, after = r->end - pivot; /* after: with the pivot */
     const bool left_is_shorter = before < after;
     struct range shorter = *r;
     r->balanced = (left_is_shorter ? before : after) >= length / 8;
@@ -218,8 +220,8 @@ static struct range part(struct go_sorted *items, struct range *r, uint32_t pivo
     return shorter;
 }
 
-/* One step on a range: sorts it and returns false, or makes it shorter; then *ret_other must be
- * sorted, too (it may be empty). */
+/* Does one step on a range. Returns false if the range is sorted. Returns true if it is shorter
+ * now; then *ret_other, which may be empty, must be sorted, too. */
 static bool work_on(struct go_sorted *items, struct range *r, struct range *ret_other) {
     enum guess guess;
     *ret_other = (struct range){0};

@@ -1,9 +1,10 @@
 /*
- * Sorts like Go's sort.Sort(), with equal items in the same order. Karmada sorts clusters by their
- * replicas with it, and takes the first that suffice, so its choice among equal ones follows from
- * Go's algorithm: insertion up to 12 items, which keeps equal ones in order, and for more items a
- * pattern-defeating quicksort, which does not. The same input always gives the same result.
- * Facts: Go 1.19 and later, package sort; Orson Peters, "Pattern-defeating Quicksort", 2021.
+ * Sorts like Go's sort.Sort(), and leaves equal items in the same order as Go does. Karmada sorts
+ * clusters by their replicas with sort.Sort(), and takes the first clusters that suffice. So its
+ * choice among equal clusters follows from Go's algorithm: insertion sort up to 12 items, which
+ * keeps equal items in their order, and a pattern-defeating quicksort for more items, which does
+ * not keep their order. The same input always gives the same result. Facts: Go 1.19 and later,
+ * package sort; Orson Peters, "Pattern-defeating Quicksort", 2021.
  */
 #pragma once
 

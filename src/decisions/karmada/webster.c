@@ -1,15 +1,15 @@
 /*
  * A party's quotients for its first, second, ... seat only fall, and any two of them differ: by at
- * least 2 in 2^33, and a double resolves 1 in 2^52. So to give seats one by one is to merge sorted
- * lists: the first `seats` of all (party, seat) in the order "larger quotient, fewer seats, name"
- * are given.
+ * least 2 in 2^33, and a double resolves 1 in 2^52. So giving seats one by one is a merge of sorted
+ * lists: all pairs (party, seat) are in the order "larger quotient, fewer seats, name", and the
+ * first `seats` pairs are given.
  *
  * All seats with a quotient of at least some bound are a beginning of that order. If they are not
  * more than the seats to give, all of them can be given at once: this is the jump. A bound is
  * tried, its seats are counted exactly, with the same doubles, and the bound is used only if the
- * seats are not too many. With V votes in all, a bound of V / (2 x seats - parties) has at most
- * `seats` and at least `seats` - parties; so the first try is nearly always taken. The remaining
- * seats are given one by one, from a heap.
+ * seats are not too many. With V votes in all, a bound of V / (2 x seats - parties) is reached by
+ * at most `seats` and at least `seats` - parties seats; so the first try is nearly always taken.
+ * The remaining seats are given one by one, from a heap.
  */
 #include "karmada/webster.h"
 
@@ -51,8 +51,8 @@ static double quotient_of(double votes, int64_t seats) {
 /* More seats than any party has; 2 x seats + 1 is exact as a double. */
 static const int64_t most_seats = INT64_C(1) << 40;
 
-/* Returns how many first seats of a party have a quotient of at least `bound`. The estimate is only
- * wrong by the rounding of two divisions. */
+/* Returns the number of seats of a party that have a quotient of at least `bound`. The estimate is
+ * only wrong by the rounding of two divisions. */
 static int64_t seats_from(double votes, double bound) {
     const double estimate = (votes / bound + 1) / 2;
     if (estimate >= (double)most_seats)
@@ -65,7 +65,8 @@ static int64_t seats_from(double votes, double bound) {
     return seats;
 }
 
-/* Counts seats with a quotient of at least `bound` that are not given yet; stops above `most`. */
+/* Counts the seats that have a quotient of at least `bound` and are not given yet; stops above
+ * `most`. */
 static int64_t seats_to_give(struct division *d, double bound, int64_t most) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < d->count && sum <= most; i++) {
@@ -73,7 +74,7 @@ static int64_t seats_to_give(struct division *d, double bound, int64_t most) {
         const int64_t seats = seats_from(votes_of(d, party), bound);
         const int64_t had = d->parties[party].seats;
         sum += seats > had ? seats - had : 0;
-        (void)steps_take(d->steps, 2); /* checked after the pass */
+        (void)steps_take(d->steps, 2); /* the steps are checked after the pass */
     }
     return sum;
 }
@@ -98,8 +99,8 @@ static double between(double low, double high) {
 }
 
 /*
- * Returns the bound to try first. It is a little above the one described at the top of this file,
- * so that rounding does not make it too low.
+ * Returns the bound to try first. It is a little above the bound that is described at the top of
+ * this file, so that rounding does not make it too low.
  */
 static double first_bound(const struct division *d, int64_t seats) {
     double all_seats = (double)seats;
@@ -112,9 +113,10 @@ static double first_bound(const struct division *d, int64_t seats) {
 }
 
 /*
- * Gives as many seats as it can at once, and returns how many remain: at most some two per party.
- * If parties had seats before, the first bound may be too low or far too high; then it bisects
- * between the largest bound that was too low and the smallest that was not.
+ * Gives as many seats at once as possible. Returns the number of seats that remain: at most about
+ * two per party. If parties had seats before, the first bound may be too low or far too high; then
+ * the function bisects between the largest bound that was too low and the smallest bound that was
+ * not.
  */
 static int64_t jump(struct division *d, int64_t seats) {
     double low = 0, high = 0x1p63 * 2, bound = first_bound(d, seats);
@@ -155,7 +157,7 @@ static void sift_down(struct division *d, uint32_t at) {
     while ((child = 2 * (uint64_t)at + 1) < d->count) {
         if (child + 1 < d->count && is_before(d, &d->heap[child + 1], &d->heap[child]))
             child++;
-        (void)steps_take(d->steps, 2); /* checked for each seat */
+        (void)steps_take(d->steps, 2); /* the steps are checked for each seat */
         if (!is_before(d, &d->heap[child], &bid))
             break;
         d->heap[at] = d->heap[child];
