@@ -1,12 +1,13 @@
 /*
- * The cluster step: finds k of the clusters below the chosen groups of the last level. They must
- * hold the needed replicas, with at least one cluster in every group, and come first by rank.
+ * The cluster step: finds k clusters below the chosen groups of the last level. The set must hold
+ * the needed replicas and have at least one cluster in every group; of such sets, the first one by
+ * rank is taken.
  *
  * If no cluster is in two groups, the sets of k clusters with at least one in every group are the
- * bases of a matroid. So the largest set is found greedily, and the largest set with one more given
- * cluster differs from it by a single exchange. Clusters are taken one after the other, the best
- * first, if the largest set with them still holds the replicas: this is exact, without
- * backtracking.
+ * bases of a matroid. So the set with the most replicas is found greedily, and requiring one more
+ * cluster changes it by a single exchange. The clusters are tried one after the other, the best
+ * first. A cluster is kept if the set with the most replicas that has it still holds the needed
+ * replicas: this is exact, without backtracking.
  *
  * If a cluster may be in several groups (zones), the step is a search with bounds.
  */
@@ -43,7 +44,7 @@ int cluster_room_init(struct level_search *s) {
     return tops_init(&room->tops, count, most, TOPS_CELLS, arena);
 }
 
-/* Returns the number of clusters to select; 0: impossible. */
+/* Returns the number of clusters to select; 0 if no number is possible. */
 static uint32_t find_size(const struct level_search *s, uint32_t clusters) {
     const uint32_t k = s->cluster_max < clusters ? (uint32_t)s->cluster_max : clusters;
     return k < s->cluster_min ? 0 : k;
@@ -53,13 +54,14 @@ static uint32_t find_size(const struct level_search *s, uint32_t clusters) {
 
 struct exchange_step {
     struct level_search *s;
-    const uint32_t *group_of; /* by rank: the cluster's group, + 1 */
-    uint32_t *in_group;       /* by group: 0: not chosen; otherwise 1 + picked clusters */
+    const uint32_t *group_of; /* by rank: index of the cluster's group, + 1 */
+    uint32_t *in_group; /* by group: 0 if not chosen; otherwise 1 + number of picked clusters */
     uint32_t size;
-    bool *picked;     /* by rank */
-    uint32_t *places; /* by rank: the place in `list` of a picked cluster */
+    bool *picked;     /* by rank: the cluster is picked */
+    uint32_t *places; /* by rank: index of a picked cluster in `list` */
     uint32_t *list;   /* [size]: ranks that are picked, by available replicas, the most first */
-    uint32_t *before, *after; /* [size + 2]: links of clusters that may be given up, from the end */
+    uint32_t *before, *after; /* [size + 2]: linked list of picked clusters that may be given up;
+                                 used from its end */
     __int128 replicas;
 };
 
@@ -68,7 +70,7 @@ static int64_t available_of(const struct exchange_step *e, uint32_t rank) {
 }
 
 /* Picks the set that holds most replicas: the largest cluster of every group, and the largest of
- * the others. */
+ * the other clusters. */
 static void pick_largest(struct exchange_step *e, uint32_t groups) {
     uint32_t room = e->size - groups, at = 0;
     for (uint32_t i = 0; at < e->size; i++) {
@@ -84,7 +86,7 @@ static void pick_largest(struct exchange_step *e, uint32_t groups) {
         e->list[at++] = rank;
         e->replicas += available_of(e, rank);
     }
-    /* places + 1 are linked, 0 and size + 1 are the ends */
+    /* place + 1 is linked for each place; 0 and size + 1 are the ends */
     for (uint32_t i = 0; i <= e->size + 1; i++) {
         e->before[i] = i == 0 ? 0 : i - 1;
         e->after[i] = i + 1;
@@ -97,8 +99,8 @@ static void unlink_place(struct exchange_step *e, uint32_t place) {
     e->before[e->after[i]] = e->before[i];
 }
 
-/* Takes a cluster that is not picked in exchange for the smallest one that can be given up, if the
- * replicas still fit. Clusters that are surely kept are not in the links any more. */
+/* Picks a cluster instead of the smallest picked cluster that can be given up, if the set still
+ * holds the replicas. Clusters that are surely kept are no longer in the linked list. */
 static bool exchange_for(struct exchange_step *e, uint32_t rank) {
     const uint32_t group = e->group_of[rank];
     uint32_t i = e->before[e->size + 1];
@@ -122,8 +124,8 @@ static bool exchange_for(struct exchange_step *e, uint32_t rank) {
     return true;
 }
 
-/* Decides, from the best cluster to the last, which are kept. Returns false if the budget is used
- * up. */
+/* Decides for each cluster, from the best to the last, whether it is kept. Returns false if the
+ * budget is used up. */
 static bool keep_best(struct exchange_step *e) {
     uint32_t kept = 0;
     for (uint32_t rank = 0; kept < e->size; rank++) {
@@ -183,8 +185,8 @@ static enum search_result step_of_one(struct level_search *s) {
 struct cover_step {
     struct level_search *s;
     struct cluster_room *room;
-    uint32_t count, size; /* number of clusters below the chosen groups; to be selected */
-    uint32_t widest;      /* groups of one cluster */
+    uint32_t count, size; /* number of clusters below the chosen groups; number to select */
+    uint32_t widest;      /* largest number of chosen groups that have the same cluster */
     uint32_t uncovered;
     uint32_t taken, next;
 };
@@ -267,8 +269,9 @@ static void take_cluster(struct cover_step *c) {
     c->room->chosen[c->taken++] = place;
 }
 
-/* Gives clusters back until one can be skipped. The last possible cluster of a group without any
- * cannot be skipped. Returns false if no cluster can be skipped. */
+/* Gives selected clusters back until one of them can be skipped. A cluster cannot be skipped if a
+ * group without a selected cluster has no later cluster. Returns false if no cluster can be
+ * skipped. */
 static bool give_back(struct cover_step *c) {
     while (c->taken > 0) {
         const uint32_t place = c->room->chosen[--c->taken];

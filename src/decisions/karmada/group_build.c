@@ -22,7 +22,8 @@ static bool has_zone(const struct cluster_traits *cluster) {
     return false;
 }
 
-/* Finds a cluster's values at a level: one, or any number of zones. Only labels may be empty. */
+/* Finds a cluster's values at a level: any number of zones, or at most one other value. Only a
+ * label's value may be empty. */
 static uint32_t find_values(const struct select_work *w, const struct cluster_spread *spread,
                             const struct cluster_traits *cluster, struct str *one,
                             const struct str **ret) {
@@ -73,7 +74,7 @@ struct building {
     uint32_t group_cap;
     struct pair *pairs;
     uint32_t pair_cap;
-    bool *seen; /* [count]: a rank has a group */
+    bool *seen; /* [count]: the cluster of this rank is in a group */
 };
 
 struct group_key {
@@ -105,7 +106,7 @@ static struct str *make_path(const struct building *b, const struct group_key *k
     return path;
 }
 
-/* Finds or makes the group of a key. HASHMAP_NONE: it cannot be made. */
+/* Finds or makes the group of a key. Returns HASHMAP_NONE if the group cannot be made. */
 static uint32_t find_group(struct building *b, const struct group_key *key) {
     struct level_groups *level = b->level;
     const uint64_t hash = hash_mix(hash_str(key->value), key->parent);
@@ -179,7 +180,7 @@ static int add_clusters(struct building *b) {
     return r;
 }
 
-/* Gives the pairs to their groups, in their order. */
+/* Lists the ranks of each group, in the order of the pairs. */
 static int list_members(struct building *b) {
     struct level_groups *level = b->level;
     uint32_t *ranks = arena_array_unset(b->w->arena, level->pairs, sizeof *ranks);

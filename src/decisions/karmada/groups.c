@@ -5,16 +5,17 @@
  * of them depth first, and records a sequence as soon as it has `min` groups and their values reach
  * the target; it does not extend recorded ones. So a set is recorded if and only if it has min to
  * max groups, its values reach the target, and, if it has more than min groups, the values do not
- * reach the target without its last group. The best of these sets has the largest sum of weights,
- * then of values, then is the first one found, which is the first in the order of sequences. Sorted
- * by weight and name, the best is then cut to its shortest prefix that is also recorded.
+ * reach the target without its last group. The best of these sets has the largest sum of weights;
+ * among equal sums of weights, the largest sum of values; among equal sets, it is the first one in
+ * the order of sequences. The best set is then sorted by weight and name, and cut to its shortest
+ * prefix that is also recorded.
  *
- * The search walks the same sequences in the same order, and skips those that cannot become better
- * than the best so far: it decides exactly whether the target can still be reached (by the groups
- * of the largest values, which come last), and bounds the weight of a sequence by the largest
- * weights that are left. If many groups have nearly the same weight, that bound is weak. Then a
- * table over (next group, groups taken, value missing) is used, if it is small enough. It is exact,
- * and nearly always small, since values are numbers of clusters.
+ * The search walks the same sequences in the same order, and skips sequences that cannot become
+ * better than the best set so far: it decides exactly whether the target can still be reached (by
+ * the groups of the largest values, which come last), and bounds the weight of a sequence by the
+ * largest weights that are left. If many groups have nearly the same weight, that bound is weak.
+ * Then a table over (next group, groups taken, value missing) is used, if it is small enough. It is
+ * exact, and nearly always small, since values are numbers of clusters.
  *
  * upstream: karmada pkg/scheduler/core/spreadconstraint/select_groups.go.
  */
@@ -31,23 +32,23 @@ static const struct {
 } rounds[] = {{200000, 8000000}, {2000000, 64000000}, {20000000, 0}};
 enum { ROUNDS = sizeof rounds / sizeof rounds[0] };
 
-enum { BOUND_CELLS = 1000000 }; /* kept sums of the largest weights */
+enum { BOUND_CELLS = 1000000 }; /* number of kept sums of the largest weights */
 
 struct worth {
     __int128 weight, value;
 };
 
 struct search {
-    const struct group_item **items; /* [count]: as upstream's walk sees them */
+    const struct group_item **items; /* [count]: the items in the order of upstream's walk */
     uint32_t count;
-    uint32_t min, depth; /* groups of the smallest and the largest recorded set */
+    uint32_t min, depth; /* number of groups in the smallest and in the largest recorded set */
     int64_t target;
     struct arena *arena;
 
     /* bounds */
-    __int128 *value_sums; /* [count + 1]: of the last n items */
-    __int128 *top;        /* [.., depth + 1]: sums of the largest weights behind each stride'th */
-    uint32_t *positive;   /* [count + 1]: items of positive weight from here on */
+    __int128 *value_sums; /* [count + 1]: [n]: sum of the values of the last n items */
+    __int128 *top;      /* [][depth + 1]: sums of the largest weights behind every stride-th item */
+    uint32_t *positive; /* [count + 1]: number of items with a positive weight from here on */
     uint32_t stride;
 
     /* the walk: the taken items, with the sums before each */
@@ -58,7 +59,7 @@ struct search {
 
     bool found;
     struct worth best;
-    uint32_t *chosen; /* [depth] */
+    uint32_t *chosen; /* [depth]: the best set so far */
     uint32_t chosen_count;
 };
 
@@ -93,7 +94,7 @@ static int compare_weights(const void *left, const void *right) {
 
 /* ---- bounds ---- */
 
-/* The longest sequence takes the smallest values first. */
+/* Returns the length of the longest sequence, which takes the smallest values first. */
 static uint32_t find_depth(const struct search *s, uint32_t max) {
     __int128 sum = 0;
     for (uint32_t i = 0; i < max; i++) {
@@ -104,7 +105,8 @@ static uint32_t find_depth(const struct search *s, uint32_t max) {
     return max;
 }
 
-/* Inserts a weight into the `depth` largest, which are sorted; there are *count so far. */
+/* Inserts a weight into the sorted list of the `depth` largest weights, which has *count items so
+ * far. */
 static void keep_largest(int64_t *largest, uint32_t *count, uint32_t depth, int64_t weight) {
     uint32_t i = *count;
     if (i == depth) {
@@ -147,7 +149,7 @@ static bool make_bounds(struct search *s) {
     return true;
 }
 
-/* Returns an upper bound for the sum of weights of `least` to `most` items from `from` on. */
+/* Returns an upper bound for the sum of weights of `least` to `most` items, from item `from` on. */
 static __int128 weight_bound(const struct search *s, uint32_t from, uint32_t least, uint32_t most) {
     const uint32_t block = from / s->stride;
     uint32_t take = s->positive[block * s->stride];
@@ -155,8 +157,8 @@ static __int128 weight_bound(const struct search *s, uint32_t from, uint32_t lea
     return s->top[(size_t)block * (s->depth + 1) + take];
 }
 
-/* Can the taken items, with one or more from `from` on, be recorded and be better than the best? If
- * not, this also holds for every later item. */
+/* Can the taken items, with at least one more item from `from` on, be recorded, and be better than
+ * the best set so far? If not, the same is true for every later `from`. */
 static bool is_promising(const struct search *s, uint32_t from) {
     const uint32_t left = s->count - from, room = s->depth - s->at;
     const uint32_t most = left < room ? left : room;
@@ -188,7 +190,8 @@ static void record(struct search *s, uint32_t count) {
     memcpy(s->chosen, s->taken, count * sizeof *s->chosen);
 }
 
-/* Walks on for so many nodes. Returns 1 after the last sequence, 0 before it, or -E2BIG. */
+/* Walks on, over at most `nodes` nodes. Returns 1 after the last sequence, 0 before it, or
+ * -E2BIG. */
 static int walk(struct search *s, uint64_t nodes) {
     for (uint64_t n = 0; n < nodes; n++) {
         if (!steps_take(&s->arena->steps, 1))
@@ -217,16 +220,17 @@ static int walk(struct search *s, uint64_t nodes) {
 /* ---- the table ---- */
 
 /*
- * For each item, from the last to the first: the best addition from this item on, for a number of
- * items taken and a missing part of the target. One row for each number of items taken. A bit for
- * each cell is set if the item is taken; if it makes no difference, the item is taken.
+ * The best addition from an item on, for each number of items taken so far and each missing part of
+ * the target. The table is filled from the last item to the first; it keeps one row for each number
+ * of items taken. A bit for each cell is set if the item is taken; if it makes no difference, the
+ * item is taken.
  */
 struct table {
     struct worth *cells; /* [depth + 1][target + 1] */
     uint64_t *bits;      /* [count][depth][target + 1] */
     size_t width;        /* target + 1 */
 };
-#define NOTHING ((__int128)((unsigned __int128)1 << 127)) /* a weight: no set */
+#define NOTHING ((__int128)((unsigned __int128)1 << 127)) /* the weight that means: no set */
 
 static bool is_recorded(const struct search *s, uint32_t taken, size_t missing) {
     return missing == 0 && taken >= s->min;
@@ -296,9 +300,9 @@ static int try_table(struct search *s, uint64_t most) {
 
 /* ---- the whole ---- */
 
-/* Cuts the best, sorted by weight and name, to the shortest prefix that is recorded: one that
- * reaches the target. The prefix does not reach it without its last group, because the best does
- * not either. */
+/* Cuts the best set, sorted by weight and name, to the shortest prefix that is recorded: a prefix
+ * that reaches the target. Without its last group the prefix misses the target, because the best
+ * set without its last group misses it, too. */
 static void cut_prefix(struct search *s, const struct group_item **best) {
     __int128 sum = 0;
     for (uint32_t i = 0; i < s->chosen_count; i++)

@@ -1,14 +1,15 @@
 /*
- * Finds prices, which give an upper bound for the replicas below a choice, and use all limits
+ * Finds prices. They give an upper bound for the replicas below a choice that uses all limits
  * together.
  *
  * Each cluster and each group of a lower level has a price, which is subtracted from its replicas;
  * the largest allowed number of each is added back, times its price. A price below zero makes
  * groups attractive if at least some number of them is required; that number, times the price, is
  * added, too. For any prices the sum is at least the replicas of any choice within the limits (a
- * Lagrangian relaxation), and it splits into groups: a group is worth the sum of its clusters, or
- * groups below, that are worth more than their price, at least one. The prices are chosen to make
- * the bound at the root small, by bisection for one price after the other.
+ * Lagrangian relaxation), and it is a sum over groups. The value of a group is the sum over its
+ * clusters, or its child groups, that are worth more than their price; at least one of them counts.
+ * The prices are chosen to make the bound at the root small, by bisection for one price after the
+ * other.
  *
  * If a cluster is in several groups, it would be priced several times; then clusters have no price.
  */
@@ -27,7 +28,7 @@ static int compare_descending(const void *left, const void *right) {
     return (a < b) - (a > b);
 }
 
-/* Returns the value of the clusters of a group of the last level that are worth their price. */
+/* Returns the value of a group of the last level: of its clusters that are worth their price. */
 static int64_t price_clusters(const struct level_node *node, int64_t price) {
     uint32_t low = 1, high = node->sum_count; /* the last cluster that is worth its price is in
                                                  [low, high] */
@@ -54,7 +55,8 @@ static int64_t price_children(const struct search_level *below, const struct lev
     return best < 0 ? best : sum;
 }
 
-/* Values every group, and the sums added back below each level. Returns the visited groups. */
+/* Computes the value of every group, and the sums that are added back below each level. Returns the
+ * number of visited groups. */
 static uint64_t value_groups(struct level_search *s) {
     uint64_t visits = 0;
     int64_t base = s->cluster_price == 0 ? 0 : s->cluster_price * s->cluster_max;

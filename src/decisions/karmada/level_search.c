@@ -1,9 +1,9 @@
 /*
  * The search through combinations of groups, level by level, the best first, without recursion:
- * each level has a frame that makes its combinations one after the other, smaller ones first, and
- * those of one size in the order of their ranks. A choice is dropped as soon as a bound shows that
- * no answer begins with it. Bounds never drop an answer, so the first answer found is the first of
- * all answers.
+ * each level has a frame that makes its combinations one after the other: smaller combinations
+ * first, combinations of one size in the order of their ranks. A choice is dropped as soon as a
+ * bound shows that no answer begins with it. Bounds never drop an answer, so the first answer found
+ * is the first of all answers.
  */
 #include "karmada/levels_internal.h"
 
@@ -54,8 +54,8 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Finds the possible sizes of a combination. It is not larger than a combination of a level below,
- * because each group has a group there. */
+/* Finds the possible sizes of a combination. A combination is not larger than a combination of a
+ * level below, because each of its groups has a group there. */
 static void find_sizes(struct level_search *s, uint32_t level) {
     struct level_frame *f = &s->frames[level];
     int64_t most = f->count, least = s->levels[level].min;
@@ -73,8 +73,8 @@ static int64_t node_best(const struct level_node *node) {
     return node->sum_count > 0 ? node->sums[1] : 0;
 }
 
-/* Sums up to `most` of the largest clusters below the candidates, without the largest cluster of
- * each candidate: these are counted already, and the others can be added. */
+/* Sums the largest clusters below the candidates, up to `most` clusters. Leaves out the largest
+ * cluster of each candidate, which is counted already. */
 static void find_extra(struct level_search *s, uint32_t level, uint32_t most) {
     struct level_frame *f = &s->frames[level];
     const uint32_t *group_of = s->levels[level].group_of;
@@ -88,7 +88,7 @@ static void find_extra(struct level_search *s, uint32_t level, uint32_t most) {
         if (group == 0 || s->group_marks[group - 1] == 0)
             continue;
         if (s->group_marks[group - 1]++ == 1)
-            continue; /* the group's largest */
+            continue; /* the group's largest cluster */
         f->extra[f->extra_count + 1] =
             add_saturating(f->extra[f->extra_count], ranked(s->w, s->by_size[i])->available);
         f->extra_count++;
@@ -147,8 +147,8 @@ static bool enter_level(struct level_search *s, uint32_t level) {
 
 /* ---- the combinations of a level ---- */
 
-/* Returns the most replicas that a group can add to a combination of this size: each other group
- * needs a cluster, too. */
+/* Returns the largest number of replicas that a group can add to a combination of this size. Each
+ * other group needs a cluster, too. */
 static int64_t node_replicas(const struct level_search *s, const struct level_node *node,
                              uint32_t size) {
     if (!level_search_is_limited(s))
@@ -170,8 +170,8 @@ static bool begin_size(struct level_search *s, uint32_t level, uint32_t size) {
     return search_step(s, tops_build(&f->replicas, f->values, f->count, size));
 }
 
-/* Can the taken candidates and those from the next place on make a combination? If not, those from
- * any later place cannot either. */
+/* Can the taken candidates make a combination with candidates from the next place on? If not,
+ * candidates from any later place cannot either. */
 static bool is_promising(const struct level_search *s, uint32_t level) {
     const struct level_frame *f = &s->frames[level];
     const struct level_sums *sums = &f->sums[f->taken];
@@ -219,8 +219,9 @@ static void take_candidate(struct level_search *s, uint32_t level) {
         f->uncovered--;
 }
 
-/* Gives candidates back until one can be skipped. The last possible candidate of a parent without
- * any cannot be skipped. Returns false if no candidate can be skipped. */
+/* Gives candidates back until one of them can be skipped. A candidate cannot be skipped if it is
+ * the last possible one of a parent without a chosen group. Returns false if no candidate can be
+ * skipped. */
 static bool retreat(struct level_frame *f) {
     while (f->taken > 0) {
         const uint32_t place = f->chosen[--f->taken], slot = f->slots[place];
@@ -243,7 +244,7 @@ static bool has_clusters(struct level_search *s, uint32_t level) {
     s->stamp++;
     for (uint32_t i = 0; i < f->size && distinct < s->cluster_min; i++) {
         const struct level_group *group = chosen_group(s, level, i);
-        (void)search_step(s, group->shown.cluster_count / 16); /* the next step is refused */
+        (void)search_step(s, group->shown.cluster_count / 16); /* if spent, the next step fails */
         for (uint32_t c = 0; c < group->shown.cluster_count; c++) {
             distinct += s->stamps[group->ranks[c]] != s->stamp;
             s->stamps[group->ranks[c]] = s->stamp;

@@ -4,8 +4,9 @@
  * cluster. Combinations are tried level by level, the best first (level_search.c), and below the
  * last level the clusters (cluster_step.c).
  *
- * If nothing is found, the error names the level below the deepest one that can be combined without
- * regard to replicas: a search without bounds would find no combination at that level.
+ * If nothing is found, the search looks for the deepest level that can be combined if replicas do
+ * not matter. The error names the level below it: a search without bounds would find no combination
+ * at that level.
  */
 #include "karmada/levels_internal.h"
 
@@ -13,9 +14,9 @@
 #include <stdlib.h>
 
 enum {
-    TOPS = 5 + LEVELS_AHEAD, /* of a level */
-    TOPS_CELLS = 1 << 21,    /* of all */
-    FIRST_STEPS = 5000,      /* without prices */
+    TOPS = 5 + LEVELS_AHEAD, /* number of struct tops of a level */
+    TOPS_CELLS = 1 << 21,    /* number of cells of all struct tops */
+    FIRST_STEPS = 5000,      /* largest number of steps of the search without prices */
 };
 
 /* ---- declared levels ---- */
@@ -51,8 +52,8 @@ static void find_clusters_wanted(struct level_search *s) {
         }
 }
 
-/* Returns the replicas to hold. Static weights need no capacity, unless weightPreference is empty.
- */
+/* Returns the number of replicas that clusters must hold. Static weights need no capacity, unless
+ * weightPreference is empty. */
 static int64_t find_need(const struct select_work *w) {
     const struct replica_scheduling *r = &w->placement->replicas;
     const bool counts = r->division == DIVISION_DYNAMIC || r->division == DIVISION_AGGREGATED ||
@@ -102,8 +103,8 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Sums the available replicas of each group's largest clusters. Each counts at most the needed
- * replicas, so that no sum is too large. */
+/* Sums the available replicas of each group's largest clusters. Each cluster counts with at most
+ * the needed replicas, so that no sum is too large. */
 static int add_sums(const struct level_search *s, struct search_level *l) {
     struct arena *arena = s->w->arena;
     int64_t *room =
@@ -190,7 +191,8 @@ static int init_frame(const struct level_search *s, struct level_frame *f, uint3
 
 /* ---- data that depends on the number of searched levels ---- */
 
-/* Adds the children of a group to its data. Leaves it unusable if no child is usable. */
+/* Combines the data of a group with that of its children. Marks the group unusable if no child is
+ * usable. */
 static void prepare_node(struct level_search *s, uint32_t level, uint32_t group,
                          int64_t *replicas) {
     struct level_node *node = &s->levels[level].nodes[group];
@@ -329,7 +331,8 @@ static int answer_found(struct level_search *s) {
     return 0;
 }
 
-/* Could the allowed number of clusters hold enough, in any groups? */
+/* Could the largest allowed number of clusters hold the needed replicas, if groups did not
+ * matter? */
 static bool clusters_suffice(const struct level_search *s) {
     int64_t replicas = 0;
     for (uint32_t i = 0; i < s->w->count && i < s->cluster_max && replicas < s->need; i++)
@@ -337,7 +340,8 @@ static bool clusters_suffice(const struct level_search *s) {
     return replicas >= s->need;
 }
 
-/* Most searches are short. A long one begins again with prices. */
+/* Searches without prices first, because most searches are short. A long search begins again with
+ * prices. */
 static enum search_result search_priced(struct level_search *s) {
     const uint64_t max = s->budget.max;
     if (s->need > 0 && !clusters_suffice(s))

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* If more cells than this are needed, all places share one row, which only needs a sort. */
+/* If more cells than this are needed, all places share one row, which needs a sort only. */
 enum { MOST_CELLS = 1 << 20 };
 
 int tops_init(struct tops *t, uint32_t count, uint32_t depth, size_t cells, struct arena *arena) {
@@ -28,7 +28,8 @@ static void write_row(const struct tops *t, int64_t *row, uint32_t known) {
             row[k] = INT64_MAX;
 }
 
-/* Inserts a value into the `depth` largest, which are sorted. Returns their new number. */
+/* Inserts a value into the sorted list of the `depth` largest values. Returns the new length of the
+ * list. */
 static uint32_t keep_largest(int64_t *largest, uint32_t known, uint32_t depth, int64_t value) {
     uint32_t at = known;
     if (known == depth) {
