@@ -61,7 +61,7 @@ int karmada_estimate(const struct karmada_question *q, struct karmada_filtered *
     return 0;
 }
 
-/* Does each cluster get all replicas? Yes, too, without replicaScheduling. */
+/* Does each cluster get all replicas? True without replicaScheduling, too. */
 static bool is_duplicated(const struct binding_spec *spec) {
     return spec->placement.replicas.division == DIVISION_NONE ||
            spec->placement.replicas.division == DIVISION_DUPLICATED;

@@ -20,11 +20,11 @@ struct filtering {
     const struct karmada_question *q;
     const struct cluster_placement *placement;
     karmada_api api;
-    struct texts targets, evicted;    /* names in spec.clusters, of gracefulEvictionTasks */
-    const int32_t *replicas;          /* [targets.count]: of the first entry of that name */
+    struct texts targets, evicted; /* names in spec.clusters; in gracefulEvictionTasks */
+    const int32_t *replicas;       /* [targets.count]: replicas of the first entry with that name */
     const struct affinity_term *term; /* the term of clusterAffinities in force */
     bool is_workload;
-    struct str untolerated; /* the last reason that was made; its taint */
+    struct str untolerated; /* the last reason that was made, and its taint */
     const struct taint *of_taint;
     struct arena *arena;
 };
@@ -52,7 +52,7 @@ static int prepare(struct filtering *f, struct err *err) {
     if (note_targets(f) != 0 || texts_init(&f->evicted, spec->eviction_count, f->arena) != 0)
         return out_of_memory(err);
     for (uint32_t i = 0; i < spec->eviction_count; i++)
-        (void)texts_put(&f->evicted, spec->evictions[i].from); /* their numbers do not matter */
+        (void)texts_put(&f->evicted, spec->evictions[i].from); /* text numbers do not matter */
     f->api = karmada_api_of_object(spec->resource_api, spec->resource_kind);
     f->term = karmada_term(f->placement, f->q->status->observed_affinity);
     f->is_workload = binding_is_workload(spec);
@@ -71,14 +71,14 @@ const struct affinity_term *karmada_term(const struct cluster_placement *placeme
 
 /* ---- the filters ---- */
 
-/* A cluster, and its number among the targets, if the binding has it today. */
+/* A cluster. `target` is its number among the targets, if the binding has the cluster today. */
 struct subject {
     const struct karmada_cluster *cluster;
     struct cluster_traits traits;
     uint32_t target;
 };
 
-/* Returns false if the cluster is refused, for *ret_reason. */
+/* Returns false if the filter refuses the cluster; *ret_reason is the reason. */
 typedef bool filter_fn(struct filtering *f, const struct subject *s, struct str *ret_reason);
 
 static bool serves_api(struct filtering *f, const struct subject *s, struct str *ret_reason) {
@@ -259,14 +259,14 @@ struct counted_reason {
     struct str reason;
 };
 
-/* Sorts as strings, as upstream. */
+/* Sorts as strings, like upstream. */
 static int by_text(const void *a, const void *b) {
     const struct counted_reason *left = a, *right = b;
     const int common = left->n < right->n ? left->n : right->n;
     const int order = memcmp(left->text, right->text, (size_t)common);
     if (order != 0)
         return order;
-    return str_cmp(left->reason, right->reason); /* equal numbers: both end with a blank */
+    return str_cmp(left->reason, right->reason); /* equal counts: both texts end with a blank */
 }
 
 static uint32_t count_reasons(const struct karmada_filtered *filtered, uint32_t cluster_count,

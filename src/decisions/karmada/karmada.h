@@ -21,8 +21,9 @@ struct karmada_candidate {
     int64_t score;
     int64_t allocatable;    /* replicas that fit beside those of today */
     int64_t previous;       /* replicas of today */
-    int64_t available;      /* sum of both; KARMADA_NOT_GIVEN: see karmada_assign() */
-    int32_t overflow_order; /* 0: the first affinity; n: its n-th overflow; 1000: none of them */
+    int64_t available;      /* allocatable + previous; KARMADA_NOT_GIVEN: see karmada_assign() */
+    int32_t overflow_order; /* the affinity that matches: 0: the first affinity; n: its n-th
+                               overflow; 1000: no affinity */
 };
 
 /* Kinds of answers without clusters. */

@@ -28,7 +28,7 @@ const char *const karmada_no_constraint_words[KARMADA_WORDS] = {
     [NO_CONSTRAINT_UNTIL_ENOUGH] = "UntilEnough",
 };
 const char *const karmada_compat_words[KARMADA_WORDS] = {
-    "v1.18.1", "", /* COMPAT_NONE: the empty word stands last */
+    "v1.18.1", "", /* the empty word, for COMPAT_NONE, stands last */
 };
 const char *const karmada_division_words[KARMADA_WORDS] = {
     [DIVISION_WEBSTER] = "Webster",

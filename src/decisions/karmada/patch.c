@@ -115,7 +115,7 @@ static struct str seconds_text(int64_t ms, char into[static KUBE_TIME_SIZE]) {
 struct condition {
     struct str status, reason, message, transition;
     struct str type;
-    bool observes; /* has an observedGeneration */
+    bool observes; /* the condition has an observedGeneration */
 };
 
 static struct condition condition_of(const struct karmada_decision *d) {
@@ -169,8 +169,8 @@ static bool same_condition(const struct condition *a, const struct condition *b)
            str_eq(a->message, b->message) && !a->observes;
 }
 
-/* Appends the list with the condition in its place, or at the end. Returns false if it is
- * unchanged. upstream: apimachinery meta.SetStatusCondition() */
+/* Appends the list of conditions, with the condition in its present place or at the end. Returns
+ * false if the list is unchanged. upstream: apimachinery meta.SetStatusCondition() */
 static bool put_conditions(const struct binding_status *status, struct condition *now,
                            struct arena *arena, struct strbuf *out) {
     struct json_writer w = {.out = out};

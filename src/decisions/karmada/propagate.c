@@ -13,7 +13,7 @@
 struct making {
     const struct propagation_policy *policy;
     const struct propagated_object *object;
-    struct str placement; /* JSON */
+    struct str placement; /* as JSON */
     struct json_writer w;
 };
 
@@ -55,7 +55,7 @@ static void put_labels(struct making *m) {
                                                    : STR(PROPAGATION_POLICY_ID_LABEL);
     struct str id = {0};
     if (!labels_lookup(&m->policy->meta.labels, key, &id) || str_empty(id))
-        return; /* Karmada gives it to the policy */
+        return; /* the policy has no ID label until Karmada sets it */
     json_key(&m->w, STR("labels"));
     json_begin_object(&m->w);
     json_put_member(&m->w, key, id);

@@ -13,13 +13,13 @@
 struct karmada_propagation {
     struct str binding; /* a ResourceBinding or ClusterResourceBinding as JSON; .p NULL: the policy
                            does not select the object */
-    struct str path;    /* then: the member of the policy's file that excludes it, */
-    struct str reason;  /* a sentence without its end, */
-    struct str remedy;  /* and a way on */
+    struct str path; /* if not selected: the member of the policy's file that excludes the object */
+    struct str reason; /* if not selected: the reason, a sentence without its end */
+    struct str remedy; /* if not selected: a change that helps */
 };
 
 /* Everything in *ret is in the arena, or borrowed from policy and object. Returns 0, -EINVAL (the
- * placement), -E2BIG or -ENOMEM. */
+ * placement is not valid), -E2BIG or -ENOMEM. */
 int karmada_propagate(const struct propagation_policy *policy,
                       const struct propagated_object *object, struct arena *arena,
                       struct karmada_propagation *ret, struct err *err) MUST_CHECK;

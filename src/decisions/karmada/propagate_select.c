@@ -26,7 +26,7 @@ static bool is_skipped_namespace(struct str namespace) {
            str_has_prefix(namespace, STR("karmada-es-")) || str_has_prefix(namespace, STR("kube-"));
 }
 
-/* Returns why no policy can select the object; "": one can. */
+/* Returns the reason why no policy can select the object; "" if a policy can select it. */
 static const char *skip_reason(const struct propagated_object *o) {
     struct str claimed = {0};
     if (is_skipped_kind(o))

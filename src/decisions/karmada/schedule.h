@@ -10,9 +10,9 @@
  * Differences from upstream: the filters run in a fixed order, so that the reason does not vary if
  * several refuse a cluster; and there are the plugins Capacity, FreeCapacity and DataLocality.
  *
- * Results are in the arena, and take its steps; strings and clusters are borrowed. Functions return
- * 0, -E2BIG (the arena's steps) or -ENOMEM; it is no failure if nothing fits. Threads: questions
- * are only read.
+ * Results are in the arena, and making them takes its steps; strings and clusters are borrowed.
+ * Functions return 0, -E2BIG (the arena's steps) or -ENOMEM; it is no failure if nothing fits.
+ * Threads: questions are only read.
  */
 #pragma once
 
@@ -41,7 +41,7 @@ struct karmada_question {
 enum karmada_pass {
     CLUSTER_PASSES,
     CLUSTER_REFUSED,
-    CLUSTER_DELETING, /* not filtered, and no reason; but counted among all clusters */
+    CLUSTER_DELETING, /* being deleted: no reason, but counted among all clusters */
 };
 struct karmada_verdict {
     enum karmada_pass pass;
@@ -60,7 +60,8 @@ struct karmada_filtered {
 /* Runs every filter but Capacity. Candidates have no score and no replicas yet, only `previous`. */
 int karmada_filter(const struct karmada_question *q, struct arena *arena,
                    struct karmada_filtered *ret, struct err *err) MUST_CHECK;
-/* Returns upstream's text of a FitError, if no cluster passes. .p NULL: no memory, or no steps. */
+/* Returns upstream's text of a FitError, for the case that no cluster passes; .p is NULL if memory
+ * or steps are used up. */
 struct str karmada_fit_error(const struct karmada_filtered *filtered, uint32_t cluster_count,
                              struct arena *arena);
 
@@ -78,18 +79,19 @@ struct karmada_estimate {
 int karmada_estimate(const struct karmada_question *q, struct karmada_filtered *filtered,
                      struct arena *arena, struct karmada_estimate **ret,
                      struct err *err) MUST_CHECK;
-/* Runs the filter Capacity, if it is on: if each cluster gets all replicas, removes candidates with
- * fewer available replicas than that. Removes their `estimates`, too. */
+/* Runs the filter Capacity, if it is on: if each cluster gets all replicas, removes the candidates
+ * that have room for fewer replicas, and their items of `estimates`. */
 void karmada_filter_capacity(const struct karmada_question *q, struct karmada_filtered *filtered,
                              struct karmada_estimate *estimates);
 
 /* ---- score ---- */
 
 struct karmada_scores {
-    const int64_t *of[KARMADA_PLUGINS]; /* [count] 0 to 100; NULL: no such score, or it is off */
+    const int64_t *of[KARMADA_PLUGINS]; /* [count]: scores 0 to 100 of each plugin; NULL: the plugin
+                                           is off, or gives no scores */
 };
 /*
- * Sets score to the sum of all scores that are on.
+ * Sets each candidate's score to the sum of the scores that are on:
  *   ClusterLocality  100 for a cluster that the binding has today. upstream's
  *   FreeCapacity     allocatable replicas in percent of the largest number of any cluster, rounded
  *                    down; 0 if no cluster has any. Evenkeel's
@@ -115,6 +117,7 @@ int karmada_schedule(const struct karmada_question *q, struct arena *arena,
 
 /* ---- terms of clusterAffinities ---- */
 
-/* Returns the term with this name; NULL: it does not exist, or clusterAffinity counts instead. */
+/* Returns the term with this name; NULL if no term has the name, or if clusterAffinity counts
+ * instead of terms. */
 const struct affinity_term *karmada_term(const struct cluster_placement *placement,
                                          struct str name);

@@ -7,7 +7,7 @@ enum { SCORE_MAX = 100 };
 struct scoring {
     const struct karmada_question *q;
     const struct karmada_filtered *filtered;
-    int64_t most; /* allocatable replicas of a candidate */
+    int64_t most; /* largest number of allocatable replicas of a candidate */
 };
 
 typedef int64_t score_fn(const struct scoring *s, uint32_t at);

@@ -63,8 +63,8 @@ static bool is_spread(const void *ctx, uint32_t id, const void *key) {
     return a->field == b->field && str_eq(a->label, b->label);
 }
 
-/* Finds each field and label once: the last counts, in the place of the first. Skips entries that
- * name neither, as upstream does. */
+/* Lists each field and label once: of repeated entries the last counts, in the place of the first.
+ * Skips entries without field and label, as upstream does. */
 static int find_spread(struct select_work *w) {
     CLEANUP(hashmap_done) struct hashmap index = {0};
     const struct cluster_placement *p = w->placement;
@@ -112,7 +112,7 @@ static bool is_as_upstream(const struct select_work *w) {
 
 /* ---- nothing to spread ---- */
 
-/* Selects all candidates, or the shortest prefix that is enough. */
+/* Selects all candidates, or the shortest prefix that holds the replicas. */
 static void select_unspread(struct select_work *w) {
     const enum division division = w->placement->replicas.division;
     const bool by_capacity = division == DIVISION_DYNAMIC || division == DIVISION_AGGREGATED;

@@ -14,9 +14,9 @@ struct group_item {
     int64_t value, weight;
 };
 /*
- * Gets the combination of `items` that upstream's selectGroups() chooses, as indices in result
- * order, in the arena; *ret_count 0: none. By branch and bound: does not try all combinations.
- * Returns 0, -E2BIG (the arena's steps) or -ENOMEM.
+ * Finds the combination of `items` that upstream's selectGroups() chooses, as indices in result
+ * order, in the arena; *ret_count is 0 if no combination is possible. By branch and bound: does not
+ * try all combinations. Returns 0, -E2BIG (the arena's steps) or -ENOMEM.
  */
 int karmada_groups_choose(const struct group_item *items, uint32_t count, int64_t min, int64_t max,
                           int64_t target, struct arena *arena, const uint32_t **ret,
@@ -25,7 +25,7 @@ int karmada_groups_choose(const struct group_item *items, uint32_t count, int64_
 /* ---- selection ---- */
 
 struct karmada_group {
-    struct str *path; /* values of the declared levels above, and its own */
+    struct str *path; /* values of the declared levels, down to the group's own level */
     uint32_t depth;
     struct str name; /* path joined by "/" */
     int64_t score, available;

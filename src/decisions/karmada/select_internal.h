@@ -1,6 +1,6 @@
 /*
- * Shared by the files of a selection. A rank is a place in the order of candidates (overflow order,
- * score descending, available replicas descending, name); 0 is the best.
+ * Declarations for the files that select clusters. A rank is a place in the order of candidates
+ * (overflow order, score descending, available replicas descending, name); 0 is the best.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct select_work {
     const struct karmada_options *options;
     struct arena *arena;
     struct karmada_selection *ret;
-    uint32_t *order;               /* [count]: the candidate of a rank */
+    uint32_t *order;               /* [count]: the candidate with each rank */
     struct cluster_spread *spread; /* the declared constraints, each field and label once */
     uint32_t spread_count;
 };
@@ -26,9 +26,9 @@ static inline const struct karmada_candidate *ranked(const struct select_work *w
 /* ---- groups of a level: group_build.c ---- */
 
 struct level_group {
-    struct karmada_group shown; /* without its name, which is made at the end */
+    struct karmada_group shown; /* the group in the answer; its name is made at the end */
     uint32_t parent;            /* index of the parent in the level above; 0 in the first level */
-    const uint32_t *ranks;      /* [shown.cluster_count], ascending */
+    const uint32_t *ranks; /* [shown.cluster_count]: ranks of the group's clusters, ascending */
 };
 struct level_groups {
     struct cluster_spread spread;
@@ -44,7 +44,7 @@ struct level_groups {
  */
 int level_build(struct select_work *w, const struct level_groups *above,
                 const struct cluster_spread *spread, struct level_groups *ret) MUST_CHECK;
-/* Is it the group of clusters without a value at this level (missingTopology: Default)? */
+/* Is the group the one of clusters without a value at this level (missingTopology: Default)? */
 bool level_group_is_default(const struct select_work *w, const struct level_groups *level,
                             const struct level_group *group);
 /* Sorts the groups by score, available replicas, and path. */
@@ -55,10 +55,11 @@ int levels_show(struct select_work *w, const struct level_groups *levels,
 
 /* ---- the ways to select ---- */
 
-/* Sets the error: why nothing is selected, as for printf. Returns 0 or -ENOMEM. */
+/* Sets the error, the reason why nothing is selected. Arguments are those of printf(). Returns 0 or
+ * -ENOMEM. */
 int select_fail(struct select_work *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Selects as v1.18.1: by region, or by cluster alone. upstream_select.c */
+/* Selects as v1.18.1 does: by region, or by cluster alone. upstream_select.c */
 int select_as_upstream(struct select_work *w, struct err *err) MUST_CHECK;
 /* Selects by all declared levels, score first. levels.c */
 int select_by_levels(struct select_work *w) MUST_CHECK;

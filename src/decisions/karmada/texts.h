@@ -11,7 +11,7 @@
 #define TEXTS_NONE UINT32_MAX
 
 struct texts {
-    uint32_t *slots; /* numbers, or TEXTS_NONE */
+    uint32_t *slots; /* [mask + 1]: numbers of texts, or TEXTS_NONE */
     uint32_t mask;   /* number of slots less one; the number is a power of two */
     struct str *items;
     uint32_t count, cap;

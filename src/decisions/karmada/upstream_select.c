@@ -1,7 +1,7 @@
 /*
- * Selects as v1.18.1: by region and cluster, or by cluster alone. Groups of providers and zones are
- * scored, but never chosen. upstream: karmada pkg/scheduler/core/spreadconstraint group_clusters.go
- * (scores), select_clusters_by_region.go, select_clusters_by_cluster.go.
+ * Selects as Karmada v1.18.1 does: by region and cluster, or by cluster alone. Groups of providers
+ * and zones are scored, but never chosen. upstream: karmada pkg/scheduler/core/spreadconstraint
+ * group_clusters.go (scores), select_clusters_by_region.go, select_clusters_by_cluster.go.
  */
 #include "karmada/select_internal.h"
 
@@ -11,7 +11,7 @@
 
 enum { FIELDS = 3, SCORE_UNIT = 1000 };
 
-/* Returns minGroups, 1 for 0: upstream divides by it. */
+/* Returns minGroups, but 1 instead of 0, because upstream divides by it. */
 static int64_t least_groups(const struct cluster_spread *spread) {
     return spread == NULL || spread->min == 0 ? 1 : spread->min;
 }
@@ -36,7 +36,8 @@ static int64_t clamp(__int128 value) {
     return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
 }
 
-/* Duplicated: scores by the number of clusters that hold all replicas, then by their mean score. */
+/* Duplicated: scores a group by the number of clusters that hold all replicas, then by the mean
+ * score of these clusters. */
 static int64_t score_duplicated(const struct select_work *w, const struct level_group *group) {
     __int128 score = 0;
     int64_t valid = 0;
@@ -50,8 +51,8 @@ static int64_t score_duplicated(const struct select_work *w, const struct level_
     return valid == 0 ? 0 : clamp((__int128)valid * SCORE_UNIT + score / valid);
 }
 
-/* Divided: scores by the part of a group's share of the replicas that the group can hold with as
- * many clusters as it needs, then by their mean score. */
+/* Divided: scores a group by the part of its share of the replicas that it can hold with the
+ * clusters that it needs, then by the mean score of these clusters. */
 static int64_t score_divided(const struct select_work *w, const struct level_group *group,
                              int64_t least) {
     const int64_t of_clusters = least_groups(find_spread(w, SPREAD_CLUSTER));
@@ -90,8 +91,8 @@ static int score_level(struct select_work *w, struct level_groups *level) {
 
 /* ---- by cluster ---- */
 
-/* The clusters that are not selected, as a heap: first the most available replicas; among equal
- * ones the first place. */
+/* A heap of the clusters that are not selected. On top is the cluster with the most available
+ * replicas; among equal clusters, the first place. */
 struct spare {
     int64_t available;
     uint32_t place;
@@ -116,8 +117,9 @@ static void sift_down(struct spare *heap, uint32_t count, uint32_t at) {
     }
 }
 
-/* Exchanges selected clusters, the last first, for spare ones with more available replicas, until
- * they hold the replicas. `ranks` has all clusters, the selected `take` first. */
+/* Exchanges selected clusters, the last first, for spare clusters with more available replicas,
+ * until the selected clusters hold the replicas. `ranks` has all clusters; the first `take` of them
+ * are selected. */
 static int exchange(struct select_work *w, uint32_t *ranks, uint32_t take, bool *ret_enough) {
     const uint32_t rest = w->count - take;
     __int128 sum = 0;
@@ -181,7 +183,7 @@ static int compare_ranks(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Takes the best cluster of each region, then the best of the others. */
+/* Takes the best cluster of each region, then the best of the other clusters. */
 static int take_clusters(struct select_work *w, const struct level_groups *regions,
                          const uint32_t *chosen, uint32_t count, int64_t most) {
     uint32_t all = 0, at = count;
