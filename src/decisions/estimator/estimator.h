@@ -25,14 +25,14 @@
 /* The demand of one replica for a resource; more than 0. */
 struct demand {
     struct str name;
-    int64_t amount;    /* cpu in thousandths, others in whole units; rounded up */
-    int64_t by_family; /* binary quantities in whole units, all others in thousandths */
+    int64_t amount;    /* cpu in thousandths, other resources in whole units; rounded up */
+    int64_t by_family; /* binary quantities in whole units, all other quantities in thousandths */
     __int128 nano;
-    bool scheduled; /* resource_is_scheduled(): nodes must have it */
+    bool scheduled; /* nodes must have the resource: resource_is_scheduled() */
 };
 struct demands {
     bool given;                 /* there are requirements, perhaps empty ones */
-    const struct demand *items; /* by name, each once */
+    const struct demand *items; /* sorted by name, each name once */
     uint32_t count;
 };
 
@@ -45,20 +45,20 @@ struct component_demand {
 /* The demand of one set of components for a resource. */
 struct set_demand {
     struct str name;
-    int64_t amount, by_family; /* units as in struct demand; INT64_MAX also stands for more */
+    int64_t amount, by_family; /* in the units of struct demand; INT64_MAX also stands for more */
 };
 struct component_set {
-    struct str namespace; /* of an assumed workload */
+    struct str namespace; /* namespace of an assumed workload */
     const struct component_demand *items;
     uint32_t count;
-    int64_t pods;                     /* sum of replicas */
-    const struct set_demand *demands; /* by name, each once, above 0 */
+    int64_t pods;                     /* total number of replicas */
+    const struct set_demand *demands; /* sorted by name, each name once; amounts are above 0 */
     uint32_t demand_count;
 };
 
 struct estimator_question {
     const struct replica_requirements *requirements; /* borrowed */
-    struct demands demands;                          /* of a replica */
+    struct demands demands;                          /* demands of one replica */
     struct component_set set;
     const struct component_set
         *assumed; /* workloads that were sent to the cluster, but are not
@@ -72,15 +72,18 @@ struct estimator_question {
 };
 
 /* Uses memory and steps of the arena. Returns 0, -E2BIG (steps are spent) or -ENOMEM. Borrows
- * requirements and components. Zeroes the rest of `ret`; sets models to MODELS_THIRD. */
+ * requirements and components. Zeroes the other members of `ret`, and sets models to
+ * MODELS_THIRD. */
 int estimator_question_init(struct estimator_question *ret,
                             const struct replica_requirements *requirements,
                             const struct component *components, uint32_t component_count,
                             struct arena *arena) MUST_CHECK;
-/* Makes only the demands of components, for `assumed`. Likewise. */
+/* Makes only the demands of components, for `assumed`. Memory and errors are those of
+ * estimator_question_init(). */
 int component_set_init(struct component_set *ret, const struct component *components,
                        uint32_t component_count, struct arena *arena) MUST_CHECK;
-/* Sums assumed workloads: pods, and demands by name. Likewise. */
+/* Sums assumed workloads: pods, and demands by name. Memory and errors are those of
+ * estimator_question_init(). */
 int component_sets_sum(const struct component_set *sets, uint32_t count, struct arena *arena,
                        struct component_set *ret) MUST_CHECK;
 
@@ -105,16 +108,18 @@ struct general_estimate {
 int estimator_general_replicas(const struct karmada_cluster *cluster,
                                const struct estimator_question *q, struct arena *arena,
                                struct general_estimate *ret) MUST_CHECK;
-/* Estimates sets of q->set; for components without pods: the free pods. Likewise. upstream:
+/* Estimates the number of sets of q->set; for components without pods, the number of free pods.
+ * Memory and errors are those of estimator_general_replicas(). upstream:
  * GeneralEstimator.maxAvailableComponentSets(). */
 int estimator_general_sets(const struct karmada_cluster *cluster,
                            const struct estimator_question *q, struct arena *arena,
                            int64_t *ret) MUST_CHECK;
 
 /*
- * Combines several answers for one cluster: the least one that is not ESTIMATE_UNKNOWN. Begin with
- * ESTIMATE_MAX, call estimator_least() with each answer, then estimator_available(): it returns
- * `replicas` for ESTIMATE_MAX, the result without any answer. upstream: calAvailableReplicas().
+ * Combines several answers for one cluster into the smallest answer that is not ESTIMATE_UNKNOWN.
+ * Begin with ESTIMATE_MAX, call estimator_least() with each answer, then estimator_available(). It
+ * returns `replicas` instead of ESTIMATE_MAX, the result without any answer. upstream:
+ * calAvailableReplicas().
  */
 static inline int64_t estimator_least(int64_t least, int64_t answer) {
     return answer != ESTIMATE_UNKNOWN && answer < least ? answer : least;

@@ -95,8 +95,9 @@ int64_t first_fit_divide(const int64_t *room, const struct placed_component *com
 
 /* ---- nodes ---- */
 
-/* Returns the room of a component's present node; makes it if the node is new and has room for the
- * component. NULL: no such node in its group, or no memory. */
+/* Returns the room of the node where a component continues. Makes the room if the node is new and
+ * holds a replica. Returns NULL if the group has no further node for the component, or without
+ * memory. */
 static int64_t *node_room(struct first_fit *fit, const struct placed_component *component) {
     struct node_group *group = &fit->groups[component->group];
     if (component->node < group->touched)
@@ -115,8 +116,8 @@ static int64_t *node_room(struct first_fit *fit, const struct placed_component *
     return row;
 }
 
-/* Steps to the next node with room for one replica, the present one first. Sets *ret_fits to 0 if
- * no node has room. */
+/* Moves the component to the next node that has room for one replica; tries the present node first.
+ * Sets *ret_fits to 0 if no node has room. */
 static int find_node(struct first_fit *fit, struct placed_component *component, int64_t **ret_room,
                      int64_t *ret_fits) {
     *ret_fits = 0;
@@ -157,7 +158,7 @@ struct landing {
 /* The result of one set. */
 struct set_result {
     bool placed;
-    bool whole; /* each component is on one node, its present node */
+    bool whole; /* all replicas of each component are on one node */
     uint32_t landing_count;
 };
 
@@ -208,7 +209,7 @@ static int by_node(const void *a, const void *b) {
     return (left->node > right->node) - (left->node < right->node);
 }
 
-/* Sums the needs of one set's components on one node: adds them to `sums`, or clears `sums`. */
+/* Adds the needs of a component of one set to `sums`, or clears its columns of `sums`. */
 static void sum_needs(const struct placed_component *component, int64_t *sums, bool clear) {
     for (uint32_t i = 0; i < component->need_count; i++) {
         const struct column_need *need = &component->needs[i];
@@ -217,7 +218,7 @@ static void sum_needs(const struct placed_component *component, int64_t *sums, b
     }
 }
 
-/* Returns how often `sums` can be taken from `room`, at most `least`. */
+/* Returns the number of times that `sums` can be taken from `room`, at most `least`. */
 static int64_t divide_room(const int64_t *room, const int64_t *sums,
                            const struct placed_component *component, int64_t least) {
     for (uint32_t i = 0; i < component->need_count; i++) {
@@ -228,8 +229,9 @@ static int64_t divide_room(const int64_t *room, const int64_t *sums,
     return least;
 }
 
-/* Returns how many more sets go to the same nodes as the last one, all of them whole: while the
- * nodes have room for a whole set, each component finds the same node again. */
+/* Returns the number of further sets that go to the same nodes as the last set. Each component of
+ * the last set must be on one node. While the nodes have room for a whole set, each component finds
+ * the same node again. */
 static int64_t count_alike(const struct first_fit *fit, const struct placed_component *components,
                            const struct landing *landings, uint32_t count, int64_t *sums,
                            int64_t most) {
@@ -275,7 +277,7 @@ int first_fit_place(struct first_fit *fit, struct placed_component *components, 
             break;
         sets++;
         if (result.landing_count == 0)
-            sets = bound; /* no demands */
+            sets = bound; /* the set demands nothing */
         if (!result.whole || sets == bound)
             continue;
         if (!steps_take_sort(&fit->arena->steps, result.landing_count * UINT64_C(4)))

@@ -29,7 +29,7 @@ static const struct karmada_resource *walk_to(struct summary_walk *walk, struct 
     return (found->given & 1u << KARMADA_ALLOCATABLE) != 0 ? found : NULL;
 }
 
-/* Does the same for the demands of assumed workloads; NULL: no demand with this name. */
+/* Does the same for the demands of assumed workloads; returns NULL if no demand has this name. */
 static const struct set_demand *assumed_of(const struct component_set *assumed, uint32_t *at,
                                            struct str name) {
     int order = 1;
@@ -46,7 +46,8 @@ static int64_t less(int64_t a, int64_t b) {
     return __builtin_sub_overflow(a, b, &left) ? INT64_MIN : left;
 }
 
-/* Returns INT64_MAX without demands. upstream: getMaximumReplicasBasedOnClusterSummary() */
+/* Returns the number of replicas that fit by the summary; INT64_MAX without demands. upstream:
+ * getMaximumReplicasBasedOnClusterSummary() */
 static int64_t summary_replicas(const struct karmada_cluster *cluster,
                                 const struct demands *demands,
                                 const struct component_set *assumed) {
@@ -120,8 +121,9 @@ static int64_t free_by_family(const struct karmada_resource *resource) {
                                                   : quantity_milli_value(&left);
 }
 
-/* Returns at most `bound`. upstream: resourceBoundedSets(), which compares thousandths with whole
- * units if the suffixes of a quantity and a request are of different families. */
+/* Returns the number of sets that fit by the summary, at most `bound`. upstream:
+ * resourceBoundedSets(), which compares thousandths with whole units if the suffixes of a quantity
+ * and a request are of different families. */
 static int64_t summary_sets(const struct karmada_cluster *cluster,
                             const struct estimator_question *q, const struct component_set *assumed,
                             int64_t bound) {

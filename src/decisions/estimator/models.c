@@ -1,6 +1,7 @@
 /*
- * Computes the room by a cluster's resource models: they count its nodes by size, and each node
- * counts as the smallest of its grade. Three generations of Karmada read them in three ways.
+ * Computes the room by a cluster's resource models. The models count the cluster's nodes by grade
+ * of size; each node is taken as the smallest node of its grade. Three generations of Karmada read
+ * them in three ways.
  *
  * From v1.18 on, Karmada makes a node for each counted node and places replica by replica. The sum
  * over grades of (nodes x replicas per node) is the same number, in a time that does not depend on
@@ -18,7 +19,8 @@ enum { PODS_PER_NODE = 110 };
 
 /* ---- from v1.18 on ---- */
 
-/* Returns how many replicas a node of the model holds; resources and demands are sorted by name. */
+/* Returns the number of replicas that a node of the model holds. Resources and demands are sorted
+ * by name. */
 static int64_t divide_model(const struct karmada_model *model, const struct demands *demands) {
     int64_t least = PODS_PER_NODE;
     uint32_t at = 0;
@@ -125,8 +127,8 @@ static const struct karmada_range *range_of(const struct karmada_model *model, s
 }
 
 /* Returns the first model whose minimum is above the demand (at least the demand, if `equal`);
- * models->count if no model's is. A model without the resource has 0 of it; sets *ret_known to
- * false if no model has the resource. */
+ * models->count if no model has such a minimum. A model without the resource counts as 0 of the
+ * resource; sets *ret_known to false if no model has the resource. */
 static uint32_t first_model_above(const struct karmada_models *models, const struct demand *demand,
                                   bool equal, bool *ret_known) {
     uint32_t found = models->count;
@@ -142,8 +144,8 @@ static uint32_t first_model_above(const struct karmada_models *models, const str
 }
 
 /* Returns the first model whose nodes count: upstream's index of the least compliant model. Its
- * nodes may be a little too small in the first generation. models->count: no node is large enough;
- * -1: no model has one of the resources. */
+ * nodes may be a little too small in the first generation. Returns models->count if no node is
+ * large enough, and -1 if a demanded resource is in no model. */
 static int64_t least_model(const struct karmada_models *models, const struct demands *demands,
                            bool second) {
     int64_t least = 0;
@@ -159,7 +161,7 @@ static int64_t least_model(const struct karmada_models *models, const struct dem
     return least;
 }
 
-/* Returns how many replicas one node of the model holds: at least 1, as upstream.
+/* Returns the number of replicas that one node of the model holds: at least 1, as in upstream.
  * upstream: getNodeAvailableReplicas() */
 static int64_t divide_old_model(const struct karmada_model *model, const struct demands *demands) {
     int64_t least = INT64_MAX;

@@ -29,7 +29,7 @@ uint32_t estimator_nodes_name(const struct estimator_nodes *nodes, struct str na
 struct making {
     struct topology *topology;
     const struct node **rows; /* the node of each row */
-    uint32_t *row_of;         /* [topology_cap()]: of a slot, or TOPOLOGY_NONE */
+    uint32_t *row_of;         /* [topology_cap()]: each slot's row, or TOPOLOGY_NONE */
     uint32_t count;
     uint32_t *slots;
     int64_t *native[NODE_NATIVES];
@@ -223,12 +223,12 @@ int estimator_nodes_make(struct topology *topology, const struct node *nodes, ui
 
 /* ---- replicas ---- */
 
-/* A replica's need from each node; 0: nothing. */
+/* The amounts that one replica needs from its node; 0: it does not need the resource. */
 struct node_need {
     int64_t native[NODE_NATIVES];
-    struct node_scalar *scalars; /* by name; `free` is what is needed */
+    struct node_scalar *scalars; /* sorted by name; `free` is the needed amount */
     uint32_t scalar_count;
-    bool impossible; /* it needs a resource that no node has */
+    bool impossible; /* the replica needs a resource that no node has */
 };
 
 /* Demands and names are sorted: so the scalars of the need are sorted by name, too. */
@@ -295,7 +295,7 @@ static int count_rows(const struct estimator_nodes *nodes, const uint8_t *flags,
         if ((flags[nodes->slots[row]] & NODE_USABLE) != NODE_USABLE)
             continue;
         const int64_t fits = divide_row(nodes, row, &need);
-        total += fits < ESTIMATE_MAX ? fits : ESTIMATE_MAX; /* 2^32 of them fit */
+        total += fits < ESTIMATE_MAX ? fits : ESTIMATE_MAX; /* 2^32 such numbers fit */
     }
     *ret = total < ESTIMATE_MAX ? total : ESTIMATE_MAX;
     return 0;

@@ -18,24 +18,25 @@
 
 /* The resources of every node. */
 enum node_native { NODE_PODS, NODE_CPU, NODE_MEMORY, NODE_EPHEMERAL, NODE_NATIVES };
-/* Returns NODE_NATIVES for another resource. */
+/* Returns the resource with this name, or NODE_NATIVES if not every node has it. */
 enum node_native node_native_of(struct str name);
 
-/* Room of another resource. */
+/* The free amount of a resource that only some nodes have. */
 struct node_scalar {
-    uint32_t name; /* index of names */
+    uint32_t name; /* index in estimator_nodes.names */
     int64_t free;
 };
 
-/* Free resources: allocatable less the requests of pods; cpu in thousandths, others in whole units;
- * never below 0. Rows are in the order in which components are placed. */
+/* Free resources of nodes: allocatable less the requests of pods, never below 0; cpu in
+ * thousandths, other resources in whole units. A row is a node; rows are in the order in which
+ * components are placed. */
 struct estimator_nodes {
     uint32_t count;
-    const uint32_t *slots;               /* [count]: slots in the topology */
-    const int64_t *native[NODE_NATIVES]; /* [count] each */
-    const uint32_t *scalar_begin;        /* [count + 1]: where a row's scalars begin */
-    const struct node_scalar *scalars;   /* by name in each row */
-    const struct str *names;             /* of scalars, sorted */
+    const uint32_t *slots;               /* [count]: each row's slot in the topology */
+    const int64_t *native[NODE_NATIVES]; /* [count] in each array */
+    const uint32_t *scalar_begin;        /* [count + 1]: index of each row's first scalar */
+    const struct node_scalar *scalars;   /* row after row; sorted by name in each row */
+    const struct str *names;             /* names of scalars, sorted */
     uint32_t name_count;
 };
 
@@ -59,8 +60,8 @@ int estimator_nodes_replicas(const struct estimator_nodes *nodes, struct topolog
                              int64_t *ret) MUST_CHECK;
 /*
  * Estimates sets of q's components, first fit. No nodes: 0; no components: ESTIMATE_MAX. Components
- * without any replica: ESTIMATE_MAX if each would find room for one, else 0 (upstream would place
- * nothing 2^31 times). Returns likewise.
+ * without any replica: ESTIMATE_MAX if each component would find room for one replica, else 0
+ * (upstream would place nothing 2^31 times). Errors are those of estimator_nodes_replicas().
  */
 int estimator_nodes_sets(const struct estimator_nodes *nodes, struct topology_view *view,
                          const struct estimator_question *q, struct arena *arena,

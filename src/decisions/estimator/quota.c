@@ -11,7 +11,8 @@
 
 /* ---- free amounts ---- */
 
-/* A room while it is read; if a name is given twice, the prefixed one counts. */
+/* A room while it is read. If a name is given with and without its prefix, the amount with the
+ * prefix counts. */
 struct named_room {
     struct quota_room room;
     bool prefixed;
@@ -106,7 +107,8 @@ static bool scope_selects(const struct quota_scope *scope, struct str priority_c
            !(given && is_among(priority_class, scope->values, scope->value_count));
 }
 
-/* Takes steps. Also returns false when they are spent, which the caller must check. */
+/* Does the quota select pods of this priority class? Takes steps; also returns false when they are
+ * spent, so the caller must check the steps. */
 static bool quota_selects(const struct estimator_quota *quota, bool given,
                           struct str priority_class, struct steps *steps) {
     if (quota->scope_count == 0)
@@ -146,7 +148,8 @@ static void add_demands(const struct estimator_quota *quota, const struct demand
     }
 }
 
-/* Adds the demands of a set's components that the quota selects. *ret_any: it selects some. */
+/* Adds the demands of a set's components that the quota selects. *ret_any is true if it selects a
+ * component. */
 static int add_set(const struct estimator_quota *quota, const struct component_set *set,
                    struct arena *arena, int64_t *sums, bool *ret_any) {
     for (uint32_t i = 0; i < set->count; i++) {
@@ -178,7 +181,8 @@ static int add_assumed(const struct estimator_quota *quota, const struct estimat
     return 0;
 }
 
-/* Returns how often `wanted` fits beside `assumed`: 0 if the assumed alone do not fit. */
+/* Returns the number of times that `wanted` fits beside `assumed`; 0 if `assumed` alone does not
+ * fit. */
 static int64_t divide_rooms(const struct estimator_quota *quota, const int64_t *wanted,
                             const int64_t *assumed) {
     int64_t least = ESTIMATE_MAX;

@@ -23,7 +23,7 @@ struct estimator_quota {
     struct str namespace;
     const struct quota_scope *scopes; /* borrowed */
     uint32_t scope_count;
-    const struct quota_room *rooms; /* by name, each once */
+    const struct quota_room *rooms; /* sorted by name, each name once */
     uint32_t room_count;
 };
 /* Prepares a quota in the arena; borrows its strings. Returns 0, -E2BIG (no steps left) or -ENOMEM.
@@ -32,8 +32,9 @@ int estimator_quota_init(const struct quota *from, struct arena *arena,
                          struct estimator_quota *ret) MUST_CHECK;
 
 /*
- * These get the least number that any quota of the namespace allows, after q's assumed workloads of
- * that namespace; ESTIMATE_MAX if no quota limits it. They return 0, -E2BIG or -ENOMEM.
+ * Both functions get the smallest number that any quota of the namespace allows, after q's assumed
+ * workloads of that namespace; ESTIMATE_MAX if no quota sets a limit. They return 0, -E2BIG or
+ * -ENOMEM.
  *
  * Replicas: uses the namespace and priority class of q's requirements; without requirements there
  * is no limit, and without a namespace all quotas count, as in upstream. A quota that is used
@@ -42,8 +43,8 @@ int estimator_quota_init(const struct quota *from, struct arena *arena,
 int estimator_quotas_replicas(const struct estimator_quota *quotas, uint32_t count,
                               const struct estimator_question *q, struct arena *arena,
                               int64_t *ret) MUST_CHECK;
-/* Sets: the namespace is q->set.namespace; without one, or without components, there is no limit.
- * Each component has a priority class of its own. */
+/* Sets: the namespace is q->set.namespace; without a namespace, or without components, there is no
+ * limit. Each component has a priority class of its own. */
 int estimator_quotas_sets(const struct estimator_quota *quotas, uint32_t count,
                           const struct estimator_question *q, struct arena *arena,
                           int64_t *ret) MUST_CHECK;

@@ -10,5 +10,5 @@
 
 /* Appends the name. */
 void estimator_service_name(struct str prefix, struct str cluster, struct strbuf *out);
-/* Returns the cluster in the name of such a Service; "" if the name has another prefix. */
+/* Returns the cluster in the name of an estimator's Service; "" if the name has another prefix. */
 struct str estimator_service_cluster(struct str prefix, struct str name);

@@ -52,7 +52,7 @@ static int make_groups(const struct estimator_nodes *nodes, struct first_fit *fi
 
 /* ---- components ---- */
 
-/* Copies the flags of usable nodes; NULL: all. */
+/* Copies the flags of usable nodes. *ret is NULL if all nodes are usable. */
 static int copy_matches(const struct estimator_nodes *nodes, const uint8_t *flags,
                         struct arena *arena, const uint8_t **ret) {
     uint8_t *matches = NULL;

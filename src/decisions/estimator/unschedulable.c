@@ -5,7 +5,8 @@
 
 #include <errno.h>
 
-/* Does the Deployment's selector hold in its namespace? */
+/* Is an object in the Deployment's namespace, with labels that the Deployment's selector
+ * matches? */
 static bool is_selected(const struct unschedulable_question *q, const struct selector *selector,
                         const struct object_meta *meta) {
     return str_eq(meta->namespace, q->deployment->meta.namespace) &&
@@ -16,7 +17,7 @@ static bool is_controlled_by(const struct object_meta *meta, struct str uid) {
     return !str_empty(meta->controller_kind) && str_eq(meta->controller_uid, uid);
 }
 
-/* Orders by creation, then name. A workload without a creation time is the oldest. */
+/* Orders by creation time, then by name. A workload without a creation time is the oldest. */
 static bool is_older(const struct karmada_workload *a, const struct karmada_workload *b) {
     if (a->has_created != b->has_created)
         return !a->has_created;
@@ -40,7 +41,7 @@ static const struct karmada_workload *find_replica_set(const struct unschedulabl
     return found;
 }
 
-/* Times are compared in nanoseconds, of which 64 bits hold too few. */
+/* Compares times in nanoseconds; 64 bits are too few for them. */
 static bool is_unschedulable(const struct karmada_pod *pod, int64_t threshold_ns, int64_t now_ms) {
     const __int128 ns_a_ms = 1000000;
     return pod->unschedulable &&

@@ -10,10 +10,10 @@
 #include "model/karmada_workload.h"
 
 /*
- * Counts pods of the Deployment's oldest ReplicaSet with its template. Their condition PodScheduled
- * must have been False with reason Unschedulable for longer than the threshold (below 0: as 0). One
- * pass over each list. Returns 0, -EINVAL (the Deployment's selector does not compile), -E2BIG (the
- * arena's steps are spent) or -ENOMEM.
+ * Counts pods of the oldest ReplicaSet that has the Deployment's template. A pod counts if its
+ * condition PodScheduled has been False with reason Unschedulable for longer than the threshold; a
+ * threshold below 0 counts as 0. One pass over each list. Returns 0, -EINVAL (the Deployment's
+ * selector does not compile), -E2BIG (the arena's steps are spent) or -ENOMEM.
  */
 struct unschedulable_question {
     const struct karmada_workload *deployment;
@@ -22,7 +22,7 @@ struct unschedulable_question {
     const struct karmada_pod *pods;
     uint32_t pod_count;
     int64_t threshold_ns;
-    int64_t now_ms; /* since 1970 */
+    int64_t now_ms; /* milliseconds since 1970 */
 };
 int estimator_unschedulable(const struct unschedulable_question *q, struct arena *arena,
                             int64_t *ret, struct err *err) MUST_CHECK;

@@ -19,12 +19,12 @@
 
 /* The forms that encoders of different versions write. */
 enum wire_epoch {
-    WIRE_MESSAGES, /* to v1.17: messages, with empty fields */
-    WIRE_BOTH,     /* v1.18: both sets of fields, without empty ones */
-    WIRE_BYTES,    /* from v1.19: bytes, without empty ones */
+    WIRE_MESSAGES, /* up to v1.17: fields that are messages; empty fields are written */
+    WIRE_BOTH,     /* v1.18: both sets of fields; empty fields are left out */
+    WIRE_BYTES,    /* from v1.19 on: fields of bytes; empty fields are left out */
 };
 
-/* Replicas that were assigned to the cluster, and are not on its nodes yet. */
+/* Replicas that were assigned to the cluster and are not on its nodes yet. */
 struct assumed_workload {
     struct str namespace;
     const struct component *components;
@@ -70,14 +70,15 @@ void wire_response_encode(int32_t count, enum wire_epoch epoch, struct strbuf *o
 /*
  * Encodes ReplicaRequirements as v1.18: both sets of fields, for servers of any version. They are
  * the same for all clusters, so they are made once, in the arena; .p NULL: no requirements (`given`
- * is false). A term of an affinity that does not parse matches nothing, and is written as such a
- * term. Returns 0 or -ENOMEM.
+ * is false). A term of an affinity that does not parse matches nothing; it is written as a term
+ * that matches nothing. Returns 0 or -ENOMEM.
  */
 int wire_requirements_encode(const struct replica_requirements *r, struct arena *arena,
                              struct str *ret, struct err *err) MUST_CHECK;
 /* Appends a MaxAvailableReplicasRequest for a cluster, with these requirements. */
 void wire_replicas_ask(struct str cluster, struct str requirements, struct strbuf *out);
-/* Gets the number in a response of any of the three methods. Returns false if it is no response. */
+/* Gets the number in a response of any of the three methods. Returns false if the bytes are no
+ * response. */
 bool wire_response_decode(struct str bytes, int32_t *ret);
 
 /* The version of protobuf-c that is loaded. */
@@ -85,9 +86,9 @@ const char *wire_library_version(void);
 
 /* ---- one message, for people and for tests ---- */
 
-struct wire_kind; /* of messages */
-/* Finds a kind by its name upstream, "NodeClaim". If it returns NULL, it sets the nearest name, if
- * one is near. */
+struct wire_kind; /* a kind of messages */
+/* Finds a kind by upstream's name for it, as in "NodeClaim". Returns NULL if no kind has the name;
+ * then *ret_near is the nearest name, or NULL if no name is near. */
 const struct wire_kind *wire_kind_find(struct str name, const char **ret_near);
 
 /*

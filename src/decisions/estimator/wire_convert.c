@@ -100,7 +100,7 @@ int wire_convert_toleration(void *message, enum wire_epoch epoch, struct arena *
 
 /* ---- maps ---- */
 
-/* Sorts the entries, and gives each both parts. */
+/* Sorts the entries. Each entry gets a key and a value, even if they are empty. */
 static int convert_map(struct wire_entries *entries, struct arena *arena, struct err *err) {
     const int r = wire_entries_sort(entries, arena, err);
     for (size_t i = 0; r == 0 && i < entries->count; i++) {

@@ -1,6 +1,6 @@
 /*
  * Encodes a client's messages. upstream: karmada pkg/estimator/client accurate.go, pkg/estimator/pb
- * helpers.go (v1.18.1), which sets the older fields and those of bytes.
+ * helpers.go (v1.18.1), which sets the older fields and the fields of bytes.
  */
 #include "estimator/wire.h"
 
@@ -38,7 +38,7 @@ static Wire__Expression *make_expression(const struct requirement *from, struct 
     if (e == NULL || values == NULL)
         return NULL;
     wire__expression__init(e);
-    (void)snprintf(bound, sizeof bound, "%lld", (long long)from->bound); /* fits */
+    (void)snprintf(bound, sizeof bound, "%lld", (long long)from->bound); /* the text fits */
     for (size_t i = 0; i < count; i++)
         values[i] = bytes_of(compares ? arena_str(arena, str_of(bound)) : from->values[i]);
     e->has_key = e->has_op = true;
@@ -64,7 +64,7 @@ static Wire__Term *make_term(const struct node_selector_term *from, struct arena
         return NULL;
     wire__term__init(t);
     if (from->invalid)
-        return t; /* without requirements it matches nothing */
+        return t; /* a term without requirements matches nothing */
     t->expressions = make_expressions(from->expressions, from->expression_count, arena);
     t->fields = make_expressions(from->fields, from->field_count, arena);
     if (t->expressions == NULL || t->fields == NULL)
@@ -109,7 +109,7 @@ static void set(struct str value, protobuf_c_boolean *has, ProtobufCBinaryData *
     *to = bytes_of(value);
 }
 
-/* Makes the entries of a map, in the given order. `value` makes the value of the i-th. */
+/* Makes the entries of a map; the caller sets their keys and values. */
 static Wire__Entry **make_entries(size_t count, struct arena *arena) {
     Wire__Entry **items = arena_array(arena, count, sizeof *items);
     Wire__Entry *entries = arena_array(arena, count, sizeof *entries);

@@ -19,8 +19,8 @@ static void put_number(struct json_writer *w, struct str name, int64_t number) {
     json_put_integer(w, number);
 }
 
-/* Puts the key of an entry. The key is mended, like texts, if it is not UTF-8, and if it has NULs,
- * which readers of JSON refuse in names. */
+/* Puts the key of an entry. The key is mended if it is not UTF-8, like texts. It is also mended if
+ * it has NULs, which readers of JSON refuse in names. */
 static void put_key(struct json_writer *w, ProtobufCBinaryData key) {
     CLEANUP(strbuf_done) struct strbuf name = {0};
     struct str left = wire_str(key);

@@ -1,4 +1,4 @@
-/* The two operations on every message: writing it as JSON, and converting it to an epoch. */
+/* The two operations that each message has: writing it as JSON, and converting it to an epoch. */
 #pragma once
 
 #include "base/json_writer.h"
@@ -13,7 +13,7 @@ typedef int wire_convert_fn(void *message, enum wire_epoch epoch, struct arena *
                             struct err *err);
 
 struct wire_kind {
-    const char *name; /* upstream's */
+    const char *name; /* upstream's name of the message */
     const ProtobufCMessageDescriptor *type;
     wire_put_fn *put;
     wire_convert_fn *convert;

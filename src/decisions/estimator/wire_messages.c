@@ -71,7 +71,7 @@ struct wire_entries wire_component_requests(const Wire__ComponentRequirements *r
 
 struct placed_entry {
     Wire__Entry *entry;
-    size_t place; /* in the message */
+    size_t place; /* the entry's index in the message */
 };
 
 static int by_key_and_place(const void *a, const void *b) {

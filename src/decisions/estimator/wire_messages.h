@@ -1,4 +1,5 @@
-/* Shared by the files of wire.h: protobuf-c messages, and which of two fields counts. */
+/* Declarations for the files that implement wire.h: protobuf-c messages, and the rule which of two
+ * fields counts. */
 #pragma once
 
 #include "base/arena.h"
@@ -25,7 +26,7 @@ struct wire_entries {
     size_t count;
 };
 
-/* Return the field of bytes if it is not empty, else the older one. */
+/* Each function returns the field of bytes if it is not empty, else the older field. */
 bool wire_affinity(const Wire__Claim *claim, struct str *ret_selector);
 struct wire_list wire_tolerations(const Wire__Claim *claim);
 struct wire_entries wire_requests(const Wire__Requirements *r);
