@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 struct service_port {
-    int64_t port, target; /* target 0: not a number */
+    int64_t port, target; /* target 0: the target is not a number */
     struct str target_text;
 };
 struct service {
     struct str type, external_name;
-    struct service_port found; /* the first of the Service's ports that is the wanted one */
+    struct service_port found; /* the Service's first port with the wanted number */
     bool has_port;
 };
 

@@ -1,5 +1,6 @@
 /*
- * Addresses of a cluster's estimator. upstream: karmada pkg/estimator/client service.go (v1.18.1).
+ * Finds the addresses of a cluster's estimator. upstream: karmada pkg/estimator/client service.go
+ * (v1.18.1).
  *
  * Pure: a Service of Karmada's API server in, addresses out.
  */
@@ -13,16 +14,17 @@
 
 /* The names of the estimators' Services, and their port. */
 struct estimator_services {
-    struct str prefix, namespace; /* karmada-scheduler-estimator, karmada-system */
-    uint16_t port;                /* 10352 */
+    struct str prefix, namespace; /* as in karmada-scheduler-estimator, karmada-system */
+    uint16_t port;                /* usually 10352 */
 };
 
 struct estimator_addresses {
     char texts[GRPC_PEER_ADDRESSES][LIMIT_GRPC_ADDRESS];
-    size_t count; /* to be tried in order */
+    size_t count; /* number of addresses; they are tried in order */
 };
 
-/* A configured address of an estimator: "NAME=HOST:PORT". Returns false for another form. */
+/* A configured address of an estimator, written "NAME=HOST:PORT". Parsing returns false for another
+ * form. */
 struct estimator_location {
     struct str cluster;
     char address[LIMIT_GRPC_ADDRESS];

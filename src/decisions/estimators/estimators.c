@@ -16,18 +16,18 @@ struct entry {
 struct estimators {
     struct grpc_dialer *dialer;
     struct clock *clock;
-    struct mutex lock;     /* guards the rest */
-    struct entry *entries; /* by cluster, each once; owned */
+    struct mutex lock;     /* guards the members below */
+    struct entry *entries; /* sorted by cluster, each cluster once; owned */
     uint32_t count, cap;
 };
 
 /* A question under way. Each answer has one writer, and the last one calls `done`. */
 struct asking {
-    _Atomic uint32_t left; /* answers that are missing, and 1 until all were asked */
+    _Atomic uint32_t left; /* number of missing answers, + 1 until all estimators are asked */
     estimators_done_fn *done;
     void *ctx;
     uint32_t count;
-    int64_t *answers; /* [count]; after this struct, as the next */
+    int64_t *answers; /* [count]; memory behind this struct, like the next member */
     struct slot {
         struct asking *asking;
         uint32_t index;

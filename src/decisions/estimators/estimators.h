@@ -34,9 +34,10 @@ struct estimators_question {
     struct str object;       /* "kind=Deployment, name=ns/name", for the estimator's log; or "" */
     const struct str *clusters; /* [count] */
     uint32_t count;
-    int64_t deadline_ms; /* of the clock */
+    int64_t deadline_ms; /* in milliseconds of the clock */
 };
-/* In the question's order: replicas, or ESTIMATE_UNKNOWN. Borrowed during the call. */
+/* `answers` are in the order of the question's clusters: numbers of replicas, or ESTIMATE_UNKNOWN.
+ * They are borrowed during the call. */
 typedef void estimators_done_fn(void *ctx, const int64_t *answers, uint32_t count);
 /* Asks the estimators of all these clusters. Calls `done` exactly once, at the deadline at the
  * latest: on the dialer's thread, or before estimators_ask() returns. Copies the question. Returns

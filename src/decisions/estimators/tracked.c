@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    READING_AT_ONCE = 8, /* Services */
+    READING_AT_ONCE = 8, /* Services that are read at once */
     READING_MS = 10000,
     SERVICE_BYTES = 1 << 18,
 };
@@ -20,10 +20,10 @@ enum {
 /* The estimator of one cluster, and the Service that is read for it. */
 struct tracked {
     struct kube_reading
-        service; /* the item of the readings: it stays if its address is configured */
+        service; /* first member: an item of `readings`; an item with a configured address stays */
     struct tracked_estimators *owner;
     bool is_added;
-    struct estimator_addresses addresses; /* if is_added */
+    struct estimator_addresses addresses; /* valid if is_added is true */
     uint64_t unreached;                   /* hash of the last connection error; 0: none */
 };
 
@@ -31,7 +31,7 @@ struct tracked_estimators {
     struct tracked_estimators_options options;
     struct grpc_dialer *dialer;
     struct estimators *estimators;
-    struct kube_readings readings; /* of struct tracked */
+    struct kube_readings readings; /* the items are struct tracked */
     bool has_seen;
     uint64_t seen; /* the last seen version of the Clusters */
 };

@@ -18,14 +18,14 @@ struct tracked_estimators;
 
 struct tracked_estimators_options {
     struct estimator_services services; /* names and port of the Services to find */
-    const char *const *addresses;       /* configured, "NAME=HOST:PORT" */
+    const char *const *addresses;       /* configured addresses, "NAME=HOST:PORT" */
     size_t address_count;
-    bool without_pull; /* clusters in Pull mode are not asked, but for those with an address */
+    bool without_pull; /* skip clusters in Pull mode that have no configured address */
     struct grpc_dial_tls tls;
-    struct kube_client *client; /* of Karmada's API server, borrowed until
+    struct kube_client *client; /* client of Karmada's API server, borrowed until
                                    tracked_estimators_stop(); NULL: only DNS is used */
-    struct informer *karmada;   /* the Clusters: fleet/karmada.h; borrowed likewise */
-    struct clock *clock;        /* for reading Services; borrowed; NULL: the machine's */
+    struct informer *karmada;   /* the Clusters (fleet/karmada.h); borrowed as long as the client */
+    struct clock *clock; /* clock for reading Services; borrowed; NULL: the machine's clock */
 };
 
 /* Starts to connect. The texts of the options are borrowed until tracked_estimators_free(). *ret is
