@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* If the request has no Placement, the question is about the known Placement of this name. */
+/* If the request has no Placement, it asks about the known Placement of this name. */
 struct asked {
     struct str namespace, name;
     struct placement_request request;
@@ -65,7 +65,7 @@ static int put_negative(const struct asked *asked, int32_t number, struct arena 
 
 static int ask(const struct clusters_known *known, const struct asked *asked, struct arena *arena,
                struct strbuf *out, struct err *err) {
-    struct steps steps = {.max = arena->steps.max}; /* spent while the view is built */
+    struct steps steps = {.max = arena->steps.max}; /* steps for building the view */
     struct placement_request request = asked->request;
     struct placement named;
     struct fleet_view view;

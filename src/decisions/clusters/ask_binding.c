@@ -1,4 +1,5 @@
-/* Answers a question about a binding, for all known clusters of Karmada or for the named ones. */
+/* Answers a question about a binding, for all known clusters of Karmada or for the clusters that
+ * the question names. */
 #include "clusters/ask.h"
 #include "explain/binding_estimates.h"
 #include "fleet/karmada.h"
@@ -56,7 +57,8 @@ static int add_accurate(const struct binding_asked *asked, struct arena *arena,
     return found ? 0 : err_set(err, -ENOENT, "there is no cluster '%.*s'", STR_ARG(asked->member));
 }
 
-/* Adds the replies of estimators. Clusters that are newer than the replies were not asked. */
+/* Adds the replies of estimators. No estimator was asked for a cluster that is newer than the
+ * replies. */
 static int add_estimated(const struct karmada_view *view, const struct accurate_replicas *estimated,
                          struct arena *arena, struct karmada_question *q, struct err *err) {
     const uint32_t slots = topology_slots(view->clusters.topology);

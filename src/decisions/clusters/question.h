@@ -25,13 +25,13 @@ struct clusters_question {
     const struct str *names; /* in any order */
     uint32_t name_count;
     bool has_now;
-    int64_t now_ms;   /* since 1970 */
+    int64_t now_ms;   /* milliseconds since 1970 */
     bool with_rounds; /* report each round */
-    uint32_t limit;   /* of lists and maps in the answer; 0: no limit */
+    uint32_t limit;   /* largest length of lists and maps in the answer; 0: no limit */
 };
 
-/* Strings live in the body or the arena. Returns 0, -EINVAL with path and byte, -E2BIG (the arena's
- * steps are spent) or -ENOMEM. */
+/* Reads a question from a body. Strings are in the body or in the arena. Returns 0, -EINVAL with
+ * path and byte, -E2BIG (the arena's steps are spent) or -ENOMEM. */
 int clusters_question_decode(struct str body, struct arena *arena, struct clusters_question *ret,
                              struct err *err) MUST_CHECK;
 
@@ -40,7 +40,7 @@ extern const struct document_kind placement_documents;
 /* Reads a Placement. Returns 0 or -errno; the sentence names the file and, if known, the line. */
 int clusters_placement_read(const struct document *d, struct arena *arena, struct placement *ret,
                             struct err *err) MUST_CHECK;
-/* Checks the same, but accepts a Placement with a negative number of clusters, even if it has other
- * mistakes. */
+/* Checks a file as clusters_placement_read() does, but accepts a Placement with a negative number
+ * of clusters, even if it has other mistakes. */
 int clusters_placement_check(const struct document *d, struct arena *arena,
                              struct err *err) MUST_CHECK;

@@ -13,8 +13,8 @@ static int begin_policies(void *ctx, struct err *err) {
     return 0;
 }
 
-/* Takes a policy. A policy that an API server would refuse is an error here, and is not kept as one
- * that cannot work. */
+/* Takes a policy. A policy that an API server would refuse is an error here; it is not kept as a
+ * policy that cannot work. */
 static int take_policy(void *ctx, const struct file_object *object, struct err *err) {
     struct policy policy;
     if (watched_kind_find(object->type) != &watched_kinds[KIND_TOPOLOGY_POLICY])

@@ -1,7 +1,7 @@
 /*
- * The objects that answer a question about a fleet, if the question is not about the daemon's own
- * objects. They come from state files, or from a List in the question, and make a fleet, Karmada's
- * clusters, and the TopologyPolicies.
+ * Holds the objects for a question about a fleet that is not about the daemon's own objects. They
+ * come from state files, or from a List in the question. The objects are a fleet, Karmada's
+ * clusters, and TopologyPolicies.
  *
  * Belongs to one thread.
  */
@@ -12,15 +12,17 @@
 
 struct clusters_state {
     struct fleet *fleet;            /* owned */
-    struct informer *karmada;       /* owned; fleet/karmada.h */
-    struct policy_source *policies; /* owned: those of the state and of policy files */
+    struct informer *karmada;       /* owned; see fleet/karmada.h */
+    struct policy_source *policies; /* owned; policies of the state and of policy files */
 };
 
-/* Reads files or folders, each once; without `paths` only policies are known. `policy_paths` have
- * TopologyPolicies. Returns 0, or -errno with file and place. Always call clusters_state_done(). */
+/* Reads each file or folder once; without `paths` only policies are known. `policy_paths` are files
+ * or folders with TopologyPolicies. Returns 0, or -errno with file and place. Always call
+ * clusters_state_done(). */
 int clusters_state_load(const char *const *paths, size_t path_count,
                         const char *const *policy_paths, size_t policy_path_count,
                         struct clusters_state *ret, struct err *err) MUST_CHECK;
-/* Reads a List or a single object as JSON, and borrows nothing. Returns 0 or -errno likewise. */
+/* Reads the objects of a List, or a single object, from JSON, and borrows nothing. Returns 0 or
+ * -errno. Always call clusters_state_done(). */
 int clusters_state_read(struct str list, struct clusters_state *ret, struct err *err) MUST_CHECK;
 void clusters_state_done(struct clusters_state *s);

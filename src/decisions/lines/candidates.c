@@ -34,7 +34,7 @@ void names_refuse_repeated(struct json_reader *r, const struct str *names, size_
 
 static int64_t saturating_add(int64_t a, int64_t b) {
     int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum; /* both are at least 0 */
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum; /* both numbers are at least 0 */
 }
 
 static void traits_member(struct json_reader *r, struct str key, struct cluster_traits *cluster) {

@@ -1,4 +1,4 @@
-/* Bytes in hex digits, as questions and answers have them. */
+/* Reads and writes bytes as hex digits, as in questions and answers. */
 #pragma once
 
 #include "base/json_reader.h"
@@ -7,5 +7,5 @@
 /* Reads a string of pairs of hex digits of either case, into the arena. "" gives no bytes, with .p
  * not NULL; null gives .p NULL. Errors stay in r. */
 struct str hex_decode(struct json_reader *r);
-/* Appends lower-case digits. */
+/* Appends the bytes as lower-case digits. */
 void hex_append(struct str bytes, struct strbuf *out);

@@ -10,8 +10,8 @@ struct assign_question {
     uint32_t count;
     struct binding_spec spec;
     struct binding_status status;
-    bool has_overflow, overflow; /* from the question's own member; spec and status are not used for
-                                    it */
+    bool has_overflow, overflow; /* the question's member `overflow`; if given, it is used instead
+                                    of spec and status */
     bool with_empty;             /* enableEmptyWorkloadPropagation */
     struct karmada_options options;
 };

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A cluster of the question. */
+/* One cluster of the question. */
 struct asked {
     struct str name;
     int64_t least;
@@ -19,7 +19,7 @@ struct available_line {
     bool has_replicas;
     const struct str *names;
     uint32_t name_count;
-    struct str estimates; /* as written in the text; read when the names are known */
+    struct str estimates; /* as written in the text; they are read when the names are known */
     const char *begin;
 };
 
@@ -49,8 +49,8 @@ static int sort_names(const struct available_line *line, struct arena *arena, st
     return 0;
 }
 
-/* Reads one estimator's answers; null, for one that failed, is no answer. `asked` may be NULL: then
- * the answers are only checked. */
+/* Reads the answers of one estimator. Null stands for an estimator that failed, and is no answer.
+ * `asked` may be NULL: then the answers are only checked. */
 static void answers_decode(struct json_reader *r, struct asked *asked, uint32_t count) {
     struct str key;
     if (!json_object(r))

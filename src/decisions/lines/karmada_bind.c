@@ -1,4 +1,4 @@
-/* The step `bind`: the binding that Karmada's detector makes of a policy and an object. */
+/* The step `bind`: makes the binding that Karmada's detector makes of a policy and an object. */
 #include "karmada/propagate.h"
 #include "lines/steps.h"
 

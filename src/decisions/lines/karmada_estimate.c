@@ -1,7 +1,7 @@
 /*
- * The step `estimate`: how many replicas, or sets of components, fit a cluster, by its Cluster
- * object (`cluster` is an object), or by its nodes and pods (`nodes` is there), as Karmada's two
- * estimators answer. The question is in JSON, or is the message that a scheduler sends.
+ * The step `estimate`: computes how many replicas, or sets of components, fit a cluster, as
+ * Karmada's two estimators do. It uses the Cluster object (`cluster` is an object), or nodes and
+ * pods (`nodes` is given). The question is in JSON, or is the message that a scheduler sends.
  */
 #include "lines/karmada_estimate.h"
 
@@ -32,7 +32,7 @@ static void assumed_decode(struct json_reader *r, void *into) {
     }
 }
 
-/* Reads a Cluster object, or the name of a cluster that is given by its nodes. */
+/* Reads a Cluster object, or only the name of a cluster if nodes are given. */
 static void cluster_decode(struct json_reader *r, struct estimate_line *line) {
     line->cluster_name = (struct str){0};
     line->has_cluster = false;
@@ -45,7 +45,7 @@ static void cluster_decode(struct json_reader *r, struct estimate_line *line) {
 }
 
 static void nodes_member(struct json_reader *r, struct estimate_line *line) {
-    line->has_nodes = true; /* null is a cluster without nodes */
+    line->has_nodes = true; /* null means a cluster without nodes */
     line->nodes = json_array_of(r, sizeof *line->nodes, LIMIT_LINE_CLUSTERS, line_node_decode,
                                 &line->node_count);
 }
@@ -83,7 +83,7 @@ static void member_decode(struct json_reader *r, struct str key, struct estimate
         karmada_options_decode(r, &line->options);
 }
 
-/* Is the estimate made by nodes? A message on the wire always asks for this. */
+/* Is the estimate made from nodes? A message on the wire always asks for such an estimate. */
 static bool by_nodes(const struct estimate_line *line) {
     return line->has_nodes || line->wire.p != NULL || line->components_wire.p != NULL;
 }

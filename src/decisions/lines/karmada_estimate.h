@@ -1,5 +1,5 @@
 /*
- * Shared declarations of the step `estimate`.
+ * Declarations for the files of the step `estimate`.
  */
 #pragma once
 
@@ -29,9 +29,9 @@ struct estimate_line {
     struct karmada_options options;
 };
 
-/* One estimate that is asked for. */
+/* One requested estimate. */
 struct asked {
-    struct str cluster; /* the request's; .p NULL: none */
+    struct str cluster; /* the cluster in the request; .p NULL: no cluster */
     bool sets;
     const struct replica_requirements *requirements;
     const struct component *components;
@@ -41,10 +41,11 @@ struct asked {
     uint32_t assumed_count;
 };
 
-/* Returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM. */
+/* Makes the estimators' question from a requested estimate. Returns 0, -E2BIG (the arena's steps
+ * are spent) or -ENOMEM. */
 int estimate_prepare(const struct estimate_line *line, const struct asked *asked,
                      struct arena *arena, struct estimator_question *q) MUST_CHECK;
-/* Writes the answer by the line's nodes. Returns 0 with all members of the answer, or -errno with
- * none. */
+/* Writes the answer of a line that has nodes. Returns 0 with all members of the answer, or -errno
+ * without any member. */
 int estimate_answer_nodes(const struct estimate_line *line, struct arena *arena,
                           struct json_writer *w, struct err *err) MUST_CHECK;

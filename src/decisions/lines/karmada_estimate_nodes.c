@@ -1,4 +1,4 @@
-/* The step `estimate`, by nodes and pods: as Karmada's accurate estimator answers. */
+/* The step `estimate` with nodes and pods, as Karmada's accurate estimator answers it. */
 #include "lines/karmada_estimate.h"
 
 #include "lines/hex.h"
@@ -33,7 +33,7 @@ static int estimate_nodes(const struct estimate_line *line, struct asked_nodes *
     return r;
 }
 
-/* Returns the first question that is about another cluster than the line's; NULL: none. */
+/* Returns the first question that names another cluster than the line; NULL if no question does. */
 static const struct asked *find_foreign(const struct estimate_line *line, const struct asked *asked,
                                         uint32_t count) {
     for (uint32_t i = 0; line->cluster_name.p != NULL && i < count; i++)
@@ -61,8 +61,8 @@ static void put_response(struct json_writer *w, int64_t count) {
     json_put_member(w, STR("wire"), strbuf_str(&hex));
 }
 
-/* Writes replicas, sets, or both, if messages ask for both; the response is that of the first
- * question. */
+/* Writes replicas, sets, or both, if messages ask for both. The response message is that of the
+ * first question. */
 static int answer_all(const struct estimate_line *line, struct asked_nodes *nodes,
                       const struct asked *asked, uint32_t count, struct arena *arena,
                       struct json_writer *w) {

@@ -1,4 +1,4 @@
-/* Array elements of the steps about nodes: a node, which must have a name, and a pod. */
+/* Reads the array elements of steps about nodes: a node, which must have a name, or a pod. */
 #pragma once
 
 #include "estimator/asked_nodes.h"

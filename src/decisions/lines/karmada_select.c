@@ -1,5 +1,5 @@
-/* The steps `groups`, the combination of groups that Karmada chooses, and `select`, the clusters.
- */
+/* The step `groups` answers the combination of groups that Karmada chooses; the step `select`
+ * answers the clusters. */
 #include "karmada/select.h"
 
 #include "base/json_fields.h"

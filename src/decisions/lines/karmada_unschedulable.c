@@ -62,7 +62,8 @@ static const struct karmada_workload *find_deployment(const struct unschedulable
     return found;
 }
 
-/* Returns why a well-formed request has no answer, in upstream's words; empty: it has an answer. */
+/* Returns the reason, in upstream's words, why a well-formed request has no answer; empty if it has
+ * an answer. */
 static struct str refusal(const struct unschedulable_line *line,
                           const struct wire_unschedulable *asked, struct arena *arena) {
     if (line->cluster.p != NULL && !str_eq(line->cluster, asked->cluster))

@@ -35,7 +35,7 @@ const struct line_step line_steps[] = {
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 
-static const char document[] = "question"; /* errors use this name */
+static const char document[] = "question"; /* name of the text in errors */
 
 /* ---- reading ---- */
 
@@ -76,7 +76,8 @@ static const struct line_step *step_decode(struct json_reader *r) {
     return NULL;
 }
 
-/* Call it after read_frame(): the object is well-formed. */
+/* Reads the question's step. Call it after read_frame(), which checks that the object is
+ * well-formed. */
 static int read_step(struct str text, struct arena *arena, struct line_question *ret,
                      struct err *err) {
     struct json_reader r;

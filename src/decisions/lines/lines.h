@@ -1,7 +1,7 @@
 /*
- * Questions of one JSON object, and their answers: the steps of the scheduling of fleets, each by
- * itself, without a state, a configuration or a clock. `evenkeel simulate --lines` asks line by
- * line, and the endpoints below /clusters/v1 take the same objects as bodies.
+ * Answers questions that are one JSON object each: the single steps of scheduling for fleets,
+ * without a state, a configuration or a clock. `evenkeel simulate --lines` asks line by line, and
+ * the endpoints below /clusters/v1 take the same objects as bodies.
  *
  *     {"id": 1, "step": "normalise", "value": 50.5, "min": 1, "max": 100}
  *     {"id": 1, "value": 0}
@@ -9,7 +9,7 @@
  * `id` may be any JSON and comes back as it was written; null if not given. A question that cannot
  * be read or is out of range gets the answer {"id", "error": a sentence, "errorKind": "Input"}; the
  * id is null if the text is no JSON object. Members that a step does not know are skipped; if a
- * member is there twice, the last counts. An option outside `options` is skipped, too, and the
+ * member is repeated, the last one counts. An option outside `options` is skipped, too, and the
  * answer has a sentence about it in `warnings`.
  *
  * A step is a row of the table in lines.c, and is answered in a file of its own.
@@ -21,18 +21,18 @@
 
 /*
  * Reads the question's members from `r`, which stands before the object, and adds the members of
- * the answer to the object that is open in `w`: either all of them, or none when it fails.
- * Temporary data is in r's arena, and takes its steps. Returns 0, or -errno for errors of the
- * question. -EDOM (see amount_decode() in model/fields.h): the question is good, but has a quantity
- * that cannot be read. It gets the answer {"id", "error"}, without an errorKind.
+ * the answer to the object that is open in `w`; if it fails, it adds no member. Temporary data is
+ * in r's arena, and takes its steps. Returns 0, or -errno for errors of the question. -EDOM (see
+ * amount_decode() in model/fields.h): the question is good, but has a quantity that cannot be read.
+ * It gets the answer {"id", "error"}, without an errorKind.
  */
 typedef int line_step_fn(struct json_reader *r, struct json_writer *w, struct err *err);
 
 struct line_step {
     const char *name;
-    const char *question, *answer; /* their members, for a help text */
+    const char *question, *answer; /* members of the question and of the answer, for a help text */
     line_step_fn *run;
-    bool has_options; /* takes `options` of Karmada's scheduling */
+    bool has_options; /* the question may have `options` of Karmada's scheduling */
 };
 extern const struct line_step line_steps[];
 extern const size_t line_step_count;
@@ -44,11 +44,12 @@ struct line_question {
     const struct line_step *step; /* the step; NULL while it is not known */
 };
 
-/* Reads a question. After a failure `ret` has the members that could be read. 0 or -errno. */
+/* Reads a question. After a failure `ret` has the members that could be read. Returns 0 or
+ * -errno. */
 int line_question_read(struct str text, struct arena *arena, struct line_question *ret,
                        struct err *err) MUST_CHECK;
-/* Append the answer to a question that was read, or its refusal because of `err`.
- * line_question_answer() returns true if it could answer. */
+/* Both functions append a reply to a question that was read: the answer, or the refusal because of
+ * `err`. line_question_answer() returns false if it refused the question. */
 bool line_question_answer(const struct line_question *q, struct arena *arena, struct strbuf *out);
 void line_question_refuse(const struct line_question *q, const struct err *err, struct strbuf *out);
 

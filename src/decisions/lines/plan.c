@@ -1,6 +1,6 @@
 /*
- * The step `plan`: which of these clusters a Placement with spread terms selects, as ocm_plan()
- * answers it. A topology is made of the clusters, with the labels and claims that terms name.
+ * The step `plan`: answers which of the given clusters a Placement with spread terms selects, as
+ * ocm_plan() does. A topology is made of the clusters, with the labels and claims that terms name.
  */
 #include "ocm/plan.h"
 
@@ -54,8 +54,8 @@ static void cluster_decode(struct json_reader *r, void *into) {
         json_fail(r, "name is required");
 }
 
-/* Reads sums: whole numbers that a double holds exactly, because readers of JSON may use doubles.
- */
+/* Reads sums. They are whole numbers that a double holds exactly, because readers of JSON may use
+ * doubles. */
 static void sums_decode(struct json_reader *r, struct plan_line *line) {
     const int64_t most = INT64_C(1) << 53;
     struct str key;
@@ -123,14 +123,14 @@ static void world_done(struct world *w) {
     intern_done(&w->strings);
 }
 
-/* A key that a term names: of a label, or of a claim, as a topology writes it. */
+/* A key that a term names, of a label or of a claim, in the form that a topology uses. */
 struct plan_key {
     struct str column, key;
     bool is_claim;
 };
 
-/* Finds the keys of the terms, sorted, each once. A label whose key looks like a claim's does not
- * count. */
+/* Finds the keys of the terms, sorted, each key once. A label key that looks like a claim's key
+ * does not count. */
 static uint32_t find_keys(const struct plan_line *line, struct arena *arena,
                           struct plan_key ret[PLACEMENT_TERMS]) {
     uint32_t count = 0;
@@ -194,7 +194,7 @@ static void note_sums(const struct world *w, const struct plan_line *line, int64
     }
 }
 
-/* Notes the question's members about single clusters. */
+/* Notes the members of the question that are about single clusters: their sums and so on. */
 static int note_clusters(const struct world *w, const struct plan_line *line, struct arena *arena,
                          struct plan_question *q) {
     const uint32_t slots = topology_slots(w->topology);

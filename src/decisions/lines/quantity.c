@@ -1,6 +1,6 @@
 /*
- * The step `quantity`: a Kubernetes quantity by its text, or two of them added, subtracted and
- * compared. With `wrap` values wrap around as upstream's do, otherwise they saturate.
+ * The step `quantity`: reads a Kubernetes quantity, or adds, subtracts and compares two of them.
+ * With `wrap` values wrap around as upstream's do, otherwise they saturate.
  */
 #include "model/quantity_wrap.h"
 
@@ -9,7 +9,7 @@
 #include <errno.h>
 
 struct quantity_question {
-    struct str text, a, b; /* .p NULL where absent */
+    struct str text, a, b; /* .p NULL if absent */
     bool wrap;
 };
 

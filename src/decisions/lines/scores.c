@@ -1,5 +1,5 @@
-/* The steps of raw values: `normalise`, a score of one of them; `range`, one round of observing a
- * range. */
+/* The steps about raw values: `normalise` makes a score of one value; `range` does one round of
+ * observing a range. */
 #include "ocm/score_range.h"
 
 #include "base/json_fields.h"

@@ -1,4 +1,4 @@
-/* The steps of this folder, one file for each of them or for a few small ones. */
+/* The steps of this folder. A file holds one step or a few small steps. */
 #pragma once
 
 #include "lines/lines.h"

@@ -25,7 +25,7 @@ static const struct wire_kind *kind_decode(struct json_reader *r) {
     return kind;
 }
 
-/* Returns the minor number of "v1.18.0", "v1.18", "1.18"; -1: the text is no such version. */
+/* Returns the minor number of "v1.18.0", "v1.18" or "1.18"; -1 if the text is not of this form. */
 static int64_t minor_version(struct str version) {
     int64_t minor;
     if (str_has_prefix(version, STR("v")))
@@ -40,7 +40,7 @@ static int64_t minor_version(struct str version) {
     return digit && str_to_i64(version, &minor) ? minor : -1;
 }
 
-/* Reads a version of Karmada, or a commit whose messages were recorded. */
+/* Reads a version of Karmada, or the name of a commit whose messages were recorded. */
 static enum wire_epoch epoch_decode(struct json_reader *r) {
     const struct str version = json_string(r);
     const int64_t minor = str_eq(version, STR("f8fdd02")) ? 19 : minor_version(version);
