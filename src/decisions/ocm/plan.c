@@ -9,7 +9,7 @@
 
 _Static_assert((int)PLACEMENT_TERMS <= (int)ORDERED_TERMS, "a placement has a tree");
 
-/* ---- terms, and who takes part ---- */
+/* ---- terms, and the clusters that take part ---- */
 
 int ocm_term_column(struct topology_view *v, const struct placement_term *term, struct arena *arena,
                     struct topology_column *ret) {
@@ -76,7 +76,7 @@ int plan_begin(struct plan_work *w, struct plan *ret) {
     return r == 0 ? find_domains(w) : r;
 }
 
-/* ---- the candidates of a leaf: a heap, whose first is the best ---- */
+/* ---- the candidates of a leaf: a heap with the best candidate on top ---- */
 
 /* Compares candidates without their score of spread. */
 static bool is_better(const struct plan_entry *a, const struct plan_entry *b) {
@@ -151,7 +151,8 @@ static void drop_best(struct plan_work *w, uint32_t leaf) {
 
 /* ---- rounds ---- */
 
-/* Returns the leaf whose best candidate has the highest weighed score; PREFIX_NONE: none. */
+/* Returns the leaf with the highest score of its best candidate, spread included; PREFIX_NONE if no
+ * leaf is allowed. */
 static uint32_t best_weighed(struct plan_work *w, struct rounds *r, struct rounds_choice *choices) {
     const uint32_t count = rounds_choices(r, choices);
     int64_t least = INT64_MAX, most = INT64_MIN;
@@ -208,7 +209,7 @@ static int pick(struct plan_work *w, uint32_t number, struct plan_trace *trace, 
     return r == 0 ? run_rounds(w, &rounds, number, trace, ret) : r;
 }
 
-/* ---- the kept ---- */
+/* ---- the kept clusters ---- */
 
 uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot) {
     const struct ordered_count *parent = &w->domains.items[PREFIX_ROOT];
@@ -262,10 +263,10 @@ static int keep_feasible(struct plan_work *w, uint32_t number, struct plan *ret)
 }
 
 static int compare_entries(const void *a, const void *b) {
-    return is_better(a, b) ? -1 : 1; /* no two are equal */
+    return is_better(a, b) ? -1 : 1; /* no two entries are equal */
 }
 
-/* Keeps members that lack the key of a hard term. `place` is among all candidates here. */
+/* Keeps members that lack the key of a hard term. Here, `place` is an index of all candidates. */
 static int keep_keyless(struct plan_work *w, uint32_t number, uint32_t picked, struct plan *ret) {
     const struct plan_question *q = w->question;
     const uint32_t lacking = q->candidate_count - w->feasible_count;
@@ -327,7 +328,7 @@ static int find_above(struct plan_work *w, struct plan *ret) {
     if (ret->kept_count == ret->keyless_count)
         return 0;
     ret->above = arena_array_unset(w->arena, picked, sizeof *ret->above);
-    uint32_t *found = arena_array(w->arena, w->domains.tree.count, sizeof *found); /* of a leaf */
+    uint32_t *found = arena_array(w->arena, w->domains.tree.count, sizeof *found); /* by leaf */
     if (ret->above == NULL || found == NULL)
         return -ENOMEM;
     for (uint32_t i = picked; i > 0; i--) {

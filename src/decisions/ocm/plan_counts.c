@@ -56,7 +56,7 @@ void plan_counts_skews(const struct plan_counts *c, int64_t ret[PLACEMENT_TERMS]
 
 uint64_t plan_counts_shape(const struct plan_counts *c) {
     const struct ordered_domains *d = &c->work.domains;
-    uint64_t sum = 0; /* their order does not matter */
+    uint64_t sum = 0; /* the order of the domains does not matter */
     for (uint32_t i = 1; i < d->tree.count; i++) {
         uint64_t depth = 0;
         for (uint32_t up = i; up != PREFIX_ROOT; up = d->tree.parents[up])

@@ -27,8 +27,8 @@ static const struct str *path_of(const struct plan_work *w, uint32_t slot) {
     return path;
 }
 
-/* Names the domains of a cluster, from its leaf up to the first domain that is named already: all
- * share one path. items[prefix].depth 0: not named yet. */
+/* Names the domains of a cluster, from its leaf up to the first domain that is named already. They
+ * all share one path. A domain with items[prefix].depth 0 is not named yet. */
 static int name_domains(const struct plan_work *w, uint32_t slot, struct plan_domain *items) {
     const struct topology_tree *tree = &w->domains.tree;
     uint32_t depth = w->domains.term_count, prefix = tree->leaf_of[slot];
@@ -45,7 +45,7 @@ static int name_domains(const struct plan_work *w, uint32_t slot, struct plan_do
     return 0;
 }
 
-/* Children come after their parents, so the sums go up in one pass. */
+/* Children come after their parents, so one pass from the end adds up all sums. */
 static void sum_up(const struct topology_tree *tree, struct plan_domain *items) {
     for (uint32_t i = tree->count - 1; i > PREFIX_ROOT; i--) {
         items[tree->parents[i]].feasible += items[i].feasible;
