@@ -7,7 +7,8 @@
 const struct str ocm_status_names[OCM_STATUSES] = {
     [OCM_FALSE] = {"False", 5}, [OCM_TRUE] = {"True", 4}, [OCM_UNKNOWN] = {"Unknown", 7}};
 
-/* Returns "Predicate:the problem". A problem of the groups comes last, so it is reported. */
+/* Returns "Predicate:the problem". A problem of the groups comes last, so it replaces the
+ * others. */
 static struct str misconfiguration(struct deciding *x) {
     const struct ocm_decision *d = x->d;
     const bool groups = d->group_problem.n > 0;

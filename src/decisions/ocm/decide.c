@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* ---- what the steps share ---- */
+/* ---- shared functions of the steps ---- */
 
 void deciding_stop(struct deciding *x, enum ocm_outcome outcome, struct str plugin,
                    struct str problem) {
@@ -51,7 +51,7 @@ int deciding_sort(struct deciding *x, uint32_t *slots, uint32_t count) {
     return 0;
 }
 
-/* ---- before ---- */
+/* ---- before the filters ---- */
 
 static void read_facts(struct deciding *x) {
     for (uint32_t slot = 0; slot < x->slots; slot++) {
@@ -194,8 +194,8 @@ static void note_kept(struct deciding *x) {
 
 enum { REACHABLE_TRIES = 8 };
 
-/* Plans again without the new clusters that are above a hard term, until no new cluster is above
- * one. After some rounds, plans without any new cluster. */
+/* Plans again without the new clusters that are above a hard term, until no new cluster is above a
+ * hard term. After REACHABLE_TRIES rounds, plans without any new cluster. */
 static int plan_reachable(struct deciding *x, struct plan_question *q) {
     struct plan *plan = &x->d->plan;
     uint8_t *barred = arena_alloc(x->arena, x->slots);
@@ -216,7 +216,7 @@ static int select_clusters(struct deciding *x) {
     uint32_t *others = NULL;
     bool with_domains = x->question->with_domains;
     for (uint32_t t = 0; t < d->term_count; t++)
-        with_domains |= d->terms[t].min_domains > 0; /* decide_spread() counts them */
+        with_domains |= d->terms[t].min_domains > 0; /* decide_spread() counts domains */
     int r = d->has_spread ? spread_group_count(x, &others) : 0;
     if (r != 0)
         return r;
@@ -244,9 +244,9 @@ static int select_clusters(struct deciding *x) {
     return r;
 }
 
-/* ---- after ---- */
+/* ---- after the selection ---- */
 
-/* Returns the clusters of a list, by name, that have no mark. */
+/* Returns the clusters of a list that have no mark, in the order of the list. */
 static uint32_t *without(struct deciding *x, const uint32_t *slots, uint32_t count,
                          const uint8_t *marks, uint32_t *ret_count) {
     uint32_t *ret = arena_array(x->arena, count, sizeof *ret);
@@ -276,7 +276,7 @@ static int find_moves(struct deciding *x) {
     return r == 0 && arena_failed(x->arena) ? -ENOMEM : r;
 }
 
-/* Keeps today's decisions, as upstream. */
+/* Keeps today's decisions, as upstream does. */
 static int keep_current(struct deciding *x) {
     struct plan *plan = &x->d->plan;
     plan->selected = arena_array(x->arena, x->d->current_count, sizeof *plan->selected);
@@ -323,7 +323,8 @@ static int decide(struct deciding *x) {
     return r == 0 ? conclude(x) : r;
 }
 
-/* Runs steps of a decision with the view's budget, or with that of the arena. */
+/* Runs steps of a decision with the view's budget, or with the arena's budget if the view has
+ * none. */
 static int run(int (*steps_of)(struct deciding *x), struct deciding *x,
                const struct ocm_question *question, struct fleet_view *view, struct arena *arena) {
     struct steps *const steps = view->clusters.steps;

@@ -9,8 +9,8 @@
 
 struct grouping {
     struct deciding *x;
-    uint32_t length; /* the most clusters of a group */
-    uint32_t *rest;  /* selected and in no group yet, by name */
+    uint32_t length; /* largest number of clusters in a group */
+    uint32_t *rest;  /* slots of selected clusters that are in no group yet, sorted by name */
     uint32_t rest_count;
     uint32_t *slots; /* slots of all groups, group after group */
     uint32_t slot_count;
@@ -19,10 +19,11 @@ struct grouping {
     uint32_t decisions;
 };
 
-/* ---- how long a group may be ---- */
+/* ---- the length of a group ---- */
 
-/* Computes "25%" of `total`, rounded up in doubles, as upstream does: 28 % of 25 are 8. Returns
- * false if the text is no percentage: the reader accepts texts of digits, as the CRD does. */
+/* Computes a percentage such as "25%" of `total`. Rounds up in doubles, as upstream does: 28 % of
+ * 25 are 8. Returns false if the text is no percentage: the reader accepts texts of digits, as the
+ * CRD does. */
 static bool percentage_of(struct str text, uint32_t total, double *ret) {
     int64_t percent;
     if (!str_has_suffix(text, STR("%")) || !str_to_i64((struct str){text.p, text.n - 1}, &percent))
@@ -47,7 +48,7 @@ static void find_length(struct grouping *g) {
 
 /* ---- groups ---- */
 
-/* Cuts slots, which are by name, into groups of one name. They are copied. */
+/* Cuts slots, which are sorted by name, into groups with the same name. The slots are copied. */
 static int add_groups(struct grouping *g, struct str name, const uint32_t *slots, uint32_t count) {
     for (uint32_t at = 0; at < count;) {
         struct ocm_group *groups =
@@ -67,7 +68,7 @@ static int add_groups(struct grouping *g, struct str name, const uint32_t *slots
     return 0;
 }
 
-/* Puts the clusters of the rest that a selector picks into groups of their own. */
+/* Moves the clusters of g->rest that a selector picks into groups with the name of `group`. */
 static int add_selected(struct grouping *g, const struct placement_group *group, uint8_t *flags,
                         uint32_t *picked) {
     struct deciding *x = g->x;
@@ -91,7 +92,8 @@ static int add_selected(struct grouping *g, const struct placement_group *group,
     return add_groups(g, group->name, picked, count);
 }
 
-/* A bad selector keeps the groups before it, and drops all that is left. */
+/* Makes all groups. If a selector is not valid, the groups before it stay, and all clusters that
+ * are left get no group. */
 static int make_groups(struct grouping *g) {
     const struct placement *p = g->x->placement;
     uint8_t *flags = arena_alloc(g->x->arena, g->rest_count);

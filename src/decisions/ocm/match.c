@@ -3,7 +3,7 @@
 
 /* ---- compiling ---- */
 
-/* Returns 0 with *ret_problem "" or upstream's text; -E2BIG or -ENOMEM. */
+/* Compiles a selector. Returns 0, with *ret_problem "" or upstream's text, or -E2BIG or -ENOMEM. */
 static int compile(const struct label_selector *from, struct arena *arena, struct selector *ret,
                    struct str *ret_problem) {
     int r = selector_compile(from, (struct labels){0}, arena, ret, NULL);
@@ -57,7 +57,8 @@ static bool holds(const struct deciding *x, const struct requirement *q,
     return requirement_matches(q, &value);
 }
 
-/* Judges each domain once; if there are fewer slots than domains, the domain of each slot. */
+/* Matches each domain once; if there are fewer slots than domains, matches the domain of each
+ * slot. */
 static int match_requirement(struct deciding *x, const struct requirement *q, const uint32_t *slots,
                              uint32_t count) {
     struct topology_column column;

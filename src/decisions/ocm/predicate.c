@@ -1,13 +1,13 @@
 /*
- * The filter Predicate: a cluster passes if any predicate matches it, labels and claims. upstream:
+ * The filter Predicate: a cluster passes if any predicate matches its labels and claims. upstream:
  * plugins/predicate/predicate.go, helpers/clusters.go.
  */
 #include "ocm/internal.h"
 
 static const struct str plugin = {"Predicate", 9};
 
-/* Compiles all predicates before the first is used: if one does not compile, the Placement is
- * misconfigured. */
+/* Compiles all predicates before any predicate is used. If a predicate does not compile, the
+ * Placement is misconfigured. */
 static int compile_all(struct deciding *x, struct selector *ret) {
     const struct placement *p = x->placement;
     for (uint32_t i = 0; i < p->predicate_count; i++) {

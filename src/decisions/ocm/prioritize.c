@@ -11,9 +11,9 @@
 
 enum { BEST = 100 };
 
-/* A score object that does not count, because its time is over or it is too large. */
+/* A score object that does not count, because it has expired or is too large. */
 struct uncounted {
-    uint32_t rank; /* of the cluster's name */
+    uint32_t rank; /* rank of the cluster's name */
     uint32_t slot;
     bool too_large;
     struct str resource;
@@ -22,16 +22,17 @@ struct uncounted {
 struct scoring {
     struct deciding *x;
     const struct weighed *of;
-    int32_t *scores; /* [slots], zeroed */
-    uint8_t *lacks;  /* NULL, or made by the prioritizer */
+    int32_t *scores; /* [slots]; initially 0 */
+    uint8_t *lacks;  /* made by the prioritizer, or NULL */
     struct uncounted *uncounted;
     uint32_t uncounted_count, uncounted_cap;
-    struct str named; /* the resource whose objects have been checked for their end */
+    struct str named; /* the last resource whose objects were checked for their end */
 };
 
 /* ---- Balance ---- */
 
-/* Counts how often other Placements' decisions name the stranger that they name most often. */
+/* Finds the stranger that other Placements' decisions name most often, and counts how often they
+ * name it. */
 static int count_strangers(struct deciding *x, uint32_t *ret) {
     const struct object_meta *meta = &x->placement->meta;
     uint32_t count, *left;
@@ -54,7 +55,7 @@ static int count_strangers(struct deciding *x, uint32_t *ret) {
     return 0;
 }
 
-/* The more decisions of other Placements name a cluster, the lower its score; clusters that are no
+/* Scores a cluster the lower, the more decisions of other Placements name it. Clusters that are no
  * candidates count for the maximum, too. */
 static int score_balance(struct scoring *s) {
     struct deciding *x = s->x;
@@ -77,8 +78,8 @@ static int score_balance(struct scoring *s) {
 
 /* ---- Steady ---- */
 
-/* Upstream looks its decisions up by a label, whose value the Placement's name may be too long
- * for. */
+/* Scores clusters of today's decision. Upstream finds its decisions by a label with the Placement's
+ * name as value; the name may be too long for a label. */
 static int score_steady(struct scoring *s) {
     struct deciding *x = s->x;
     const struct str problem =
@@ -146,7 +147,7 @@ static int score_add_on(struct scoring *s) {
     const struct fleet_scores *scores = fleet_scores_find(x->view, s->of->resource);
     const uint32_t item = fleet_score_name(x->view, s->of->score);
     const bool is_new = !str_eq(s->named, s->of->resource); /* prioritizers come by name */
-    enum { LOOK_UP = 8 };                                   /* steps to find a cluster's score */
+    enum { LOOK_UP = 8 }; /* number of steps for finding a cluster's score */
     int r = scores != NULL ? deciding_steps(s->x, (uint64_t)LOOK_UP * x->left_count) : 0;
     s->named = s->of->resource;
     for (uint32_t i = 0; scores != NULL && r == 0 && i < x->left_count; i++) {
@@ -165,14 +166,14 @@ static int score_add_on(struct scoring *s) {
 /* ---- all of them ---- */
 
 static const struct {
-    struct str name; /* as a Placement writes it */
+    struct str name; /* name that a Placement writes */
     int (*score)(struct scoring *s);
 } prioritizers[PRIORITIZER_KINDS] = {
     [PRIORITIZE_BALANCE] = {{"Balance", 7}, score_balance},
     [PRIORITIZE_STEADY] = {{"Steady", 6}, score_steady},
     [PRIORITIZE_CPU] = {{"ResourceAllocatableCPU", 22}, score_resource},
     [PRIORITIZE_MEMORY] = {{"ResourceAllocatableMemory", 25}, score_resource},
-    [PRIORITIZE_ADD_ON] = {{"", 0}, score_add_on}, /* of type AddOn, which has no name */
+    [PRIORITIZE_ADD_ON] = {{"", 0}, score_add_on}, /* type AddOn has no name */
 };
 
 bool prioritizer_find(struct str name, enum prioritizer_kind *ret) {

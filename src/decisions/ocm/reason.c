@@ -1,5 +1,5 @@
-/* Makes the sentences that say why a cluster does not pass, or why it stays although new clusters
- * are forbidden in its domain. */
+/* Makes sentences with the reason why a cluster does not pass, or why it stays although new
+ * clusters are forbidden in its domain. */
 #include "ocm/internal.h"
 
 const struct str ocm_verdict_names[OCM_VERDICTS] = {

@@ -30,9 +30,9 @@ static bool has_name(const struct str *sorted, uint32_t count, struct str name) 
     return bsearch(&name, sorted, count, sizeof *sorted, compare_names) != NULL;
 }
 
-/* ---- which sets ---- */
+/* ---- the sets ---- */
 
-/* A binding counts if there is a set of its name. Fills the decision's sets. */
+/* Fills the decision's sets. A binding counts if a set has its name. */
 static int find_sets(struct deciding *x) {
     const struct placement *p = x->placement;
     struct str *wanted = NULL;
@@ -55,7 +55,7 @@ static int find_sets(struct deciding *x) {
     return r;
 }
 
-/* ---- which clusters ---- */
+/* ---- the clusters of the sets ---- */
 
 /* Finds the clusters whose label names one of these sets. */
 static int find_by_label(struct deciding *x, const struct str *sets, uint32_t set_count,
@@ -95,7 +95,7 @@ static int stop_at_set(struct deciding *x, const struct fleet_set *set) {
     return arena_failed(x->arena) ? -ENOMEM : 0;
 }
 
-/* Sets a flag for each cluster that is left: is it in one of the sets? */
+/* Sets the flag of each cluster in x->left that is in one of the sets. */
 static int find_members(struct deciding *x, uint8_t *flags) {
     const struct ocm_decision *d = x->d;
     struct str *by_label = arena_array(x->arena, d->set_count, sizeof *by_label);
@@ -119,13 +119,14 @@ static int find_members(struct deciding *x, uint8_t *flags) {
     return r;
 }
 
-/* ---- only these ---- */
+/* ---- the names in the question ---- */
 
 static int compare_absent(const void *a, const void *b) {
     return str_cmp(((const struct ocm_absent *)a)->name, ((const struct ocm_absent *)b)->name);
 }
 
-/* Finds the names of the question that are not available, and keeps the others. */
+/* Lists the names of the question that are not available, and keeps only the clusters that the
+ * question names. */
 static int keep_names(struct deciding *x) {
     const struct ocm_question *q = x->question;
     uint32_t *slots = arena_array(x->arena, q->name_count, sizeof *slots);

@@ -1,7 +1,7 @@
 /*
  * The condition SpreadSatisfied: how even a set of clusters is by the terms of a decision. The
- * clusters are the selected ones, or those that a live hub has decided. The reasons are in
- * decide.h, in their order.
+ * clusters are the selected clusters, or the clusters that a live hub has decided. decide.h lists
+ * the reasons in their order.
  */
 #include "ocm/internal.h"
 
@@ -26,12 +26,13 @@ struct judging {
     struct arena *arena;
     const uint32_t *slots;
     uint32_t count;
-    uint32_t passing, lacking; /* clusters that pass OCM's own filters; without a hard term's key */
-    int64_t skew[PLACEMENT_TERMS]; /* of these slots */
+    uint32_t passing, lacking; /* numbers of clusters that pass OCM's own filters; of these, without
+                                  a hard term's key */
+    int64_t skew[PLACEMENT_TERMS]; /* skew of the clusters in `slots` */
     struct strbuf text;
 };
 
-/* ---- what is counted ---- */
+/* ---- counts ---- */
 
 static void count_passing(struct judging *j) {
     const struct ocm_decision *d = j->d;
@@ -52,7 +53,7 @@ static bool is_plan(const struct judging *j) {
     return same;
 }
 
-/* Measures the skew of each term by a plan that begins with the clusters, and picks none. */
+/* Measures the skew of each term with a plan that starts from the clusters and picks no cluster. */
 static int measure(struct judging *j) {
     const struct ocm_decision *d = j->d;
     const uint32_t slots = topology_slots(d->view->clusters.topology);
@@ -96,7 +97,7 @@ static void append_key(struct judging *j, const struct placement_term *term) {
     strbuf_append_str(&j->text, term->key);
 }
 
-/* Appends the skews of the terms above maxSkew, or of all terms. */
+/* Appends the skew of each term; with `over`, only of terms with a skew above maxSkew. */
 static void append_skews(struct judging *j, bool over) {
     for (uint32_t t = 0; t < j->d->term_count; t++) {
         const struct placement_term *term = &j->d->terms[t];
@@ -210,7 +211,7 @@ static void append_unscheduled(struct judging *j, uint32_t number) {
 
 /* ---- the reason ---- */
 
-/* Are the terms the reason why there are fewer clusters than were asked for? */
+/* Are the terms the reason why fewer clusters are selected than the Placement asks for? */
 static bool terms_leave_some_out(const struct judging *j) {
     const struct plan *plan = &j->d->plan;
     return plan->unscheduled > 0 && plan->selected_count < j->passing &&

@@ -1,6 +1,6 @@
 /*
- * The spread group: Placements of the same namespace that the annotation's selector picks. The
- * rounds of this Placement count the clusters of the group's other Placements from the start.
+ * The spread group: Placements of the same namespace that the annotation's selector picks. When the
+ * rounds of this Placement begin, the clusters of the group's other Placements are already counted.
  */
 #include "ocm/internal.h"
 

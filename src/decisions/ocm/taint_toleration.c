@@ -3,7 +3,8 @@
  * plugins/tainttoleration/taint_toleration.go.
  *
  * upstream's arithmetic is kept: tolerationSeconds becomes nanoseconds in 64 bits and wraps, so
- * that most values above 9.2e9 count as over; a taint without a time was added in the year 1.
+ * that with most values above 9.2e9 the toleration has ended; a taint without a time counts as
+ * added in the year 1.
  */
 #include "ocm/internal.h"
 
@@ -30,23 +31,25 @@ static int validate(struct deciding *x) {
 
 struct tolerance {
     bool tolerated;
-    bool expired;     /* not tolerated any more */
-    bool has_end;     /* tolerated until then */
-    int64_t after_ms; /* from now on, not rounded down */
+    bool expired;     /* a toleration matched, but has ended */
+    bool has_end;     /* the tolerance ends after `after_ms` */
+    int64_t after_ms; /* time from now until the end, not rounded down */
 };
 
-/* Returns how many ms a toleration still holds, rounded up; 0: it is over. */
+/* Returns the number of milliseconds until a toleration ends, rounded up; 0 if it has ended. */
 static int64_t time_left_ms(const struct deciding *x, const struct cluster_taint *taint,
                             int64_t seconds) {
     const int64_t added = taint->added_ms == INT64_MIN ? YEAR_ONE_MS : taint->added_ms;
     const int64_t whole_ns = (int64_t)((uint64_t)seconds * 1000000000u);
     const int64_t age_ms = x->question->now_ms - added;
-    /* the end is whole_ns after the taint: rounded up, it is in the future exactly if this is */
+    /* the toleration ends whole_ns after the taint was added; the end, rounded up to milliseconds,
+     * is in the future if and only if the exact end is */
     const int64_t whole_ms = whole_ns / NS_A_MS + (whole_ns % NS_A_MS > 0);
     return age_ms < whole_ms ? whole_ms - age_ms : 0;
 }
 
-/* Finds the tolerance of a taint: the first toleration that tolerates it decides for how long. */
+/* Finds whether, and how long, a taint is tolerated: the first toleration in force for the taint
+ * decides. */
 static struct tolerance tolerance_of(const struct deciding *x, const struct cluster_taint *taint,
                                      bool is_member) {
     const struct placement *p = x->placement;
@@ -66,7 +69,8 @@ static struct tolerance tolerance_of(const struct deciding *x, const struct clus
     return ret;
 }
 
-/* Returns the tolerance of all its taints; sets *ret_cause to the first that is not tolerated. */
+/* Finds whether, and how long, all taints of a cluster are tolerated. Sets *ret_cause to the first
+ * taint that is not tolerated. */
 static struct tolerance tolerance_of_cluster(const struct deciding *x,
                                              const struct fleet_cluster *cluster, bool is_member,
                                              uint32_t *ret_cause) {
@@ -113,7 +117,7 @@ int decide_taints(struct deciding *x) {
     return r;
 }
 
-/* Looks at the clusters in the present decisions, available or not; an unknown cluster has no
+/* Looks at the clusters in today's decisions, available or not. An unknown cluster has no
  * taints. */
 int decide_requeue(struct deciding *x) {
     struct ocm_decision *d = x->d;

@@ -1,8 +1,8 @@
 /*
- * Finds the spread terms in force: the Placement's own; if it has none, those of a TopologyPolicy;
- * with the annotation mode "Off" none, so that the answer is OCM's. If there are terms, the parts
- * that the webhook has added for them (model/injected.h) come from an earlier decision and are
- * ignored here; without terms they count like a user's, as for OCM.
+ * Finds the spread terms in force: the Placement's own terms; if it has no terms, the terms of a
+ * TopologyPolicy; with the annotation mode "Off" no terms, so that the answer is OCM's. If there
+ * are terms, the parts that the webhook has added for them (model/injected.h) come from an earlier
+ * decision and are ignored here; without terms they count like parts that a user wrote, as in OCM.
  */
 #include "ocm/internal.h"
 

@@ -3,8 +3,8 @@
  * getPrioritizers().
  *
  * Upstream merges configurations in a Go map whose key is the whole score coordinate, with a
- * pointer to addOn: if two are equal and have no addOn, the last counts; two with an addOn are
- * never equal, so that an add-on score that is listed twice counts twice.
+ * pointer to addOn. If two coordinates are equal and have no addOn, the last one counts. Two
+ * coordinates with an addOn are never equal, so an add-on score that is listed twice counts twice.
  *
  * `builtIn: Spread` is in upstream's API only, and a misconfiguration for its scheduler. With
  * spread terms, rounds use its weight for the score of spread.
@@ -17,7 +17,7 @@
 struct entry {
     const struct placement_prioritizer *of;
     uint32_t place;
-    bool counts; /* no later entry replaces it */
+    bool counts; /* no later entry replaces this entry */
 };
 
 static const struct placement_prioritizer defaults[] = {
@@ -26,7 +26,7 @@ static const struct placement_prioritizer defaults[] = {
 };
 enum { DEFAULTS = sizeof defaults / sizeof defaults[0] };
 
-/* ---- which count ---- */
+/* ---- the entries that count ---- */
 
 static int compare_coordinates(const struct placement_prioritizer *a,
                                const struct placement_prioritizer *b) {
@@ -86,7 +86,7 @@ static int merge(struct deciding *x, struct entry **ret, uint32_t *ret_count) {
     return mark_last(x, entries, *ret_count);
 }
 
-/* ---- what they are ---- */
+/* ---- the prioritizers of the entries ---- */
 
 static bool make_built_in(struct deciding *x, const struct placement_prioritizer *from,
                           struct weighed *ret) {
@@ -123,7 +123,7 @@ static bool is_ours(const struct placement_prioritizer *p) {
            injected_key_read(p->resource, p->score, &key);
 }
 
-/* Returns the weight of the `builtIn: Spread` that our prioritizer has replaced. */
+/* Returns the weight of the `builtIn: Spread` that Evenkeel's prioritizer has replaced. */
 static int32_t replaced_weight(const struct deciding *x) {
     struct injected injected = {.weight = 0};
     struct str text;
@@ -132,7 +132,7 @@ static int32_t replaced_weight(const struct deciding *x) {
     return injected.weight;
 }
 
-/* Sorts by name; among equal names by the place in the list. */
+/* Sorts by name, and equal names by their place in the list. */
 static int compare_weighed(const void *a, const void *b) {
     const struct weighed *left = a, *right = b;
     const int order = str_cmp(left->name, right->name);
