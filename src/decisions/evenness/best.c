@@ -2,13 +2,13 @@
  * There is always a way to put the pods into domains that has both the smallest possible maximum
  * and the largest possible minimum: the possible loads are the integer points of a base polyhedron,
  * whose most even member is best in both (A. Frank and K. Murota, "Decreasing Minimization on
- * M-convex Sets"). So the two are computed separately, with Hall's condition:
+ * M-convex Sets"). So the maximum and the minimum are computed separately, with Hall's condition:
  *
- * - The maximum is the smallest number M that is not below any domain's fixed pods, and for which
- *   every set A of groups has room: its pods and the fixed ones of the domains that A reaches make
- *   at most M for each of these domains.
- * - The minimum is the largest number K for which every set A of groups has the pods that the
- *   domains lack which only A reaches: K less their fixed pods, where that is more than nothing.
+ * - The maximum is the smallest number M that is at least the fixed pods of each domain, and for
+ *   which every set A of groups has room: the pods of A, and the fixed pods of the domains that A
+ *   reaches, are at most M for each of these domains.
+ * - The minimum is the largest number K for which every set A of groups has enough pods for the
+ *   domains that only A reaches. Each of these lacks K less its fixed pods, if that is above 0.
  *
  * Domains with the same groups are counted together, by the set of their groups, which is a mask.
  * So pods without a choice cost no mask, and the number of their domains is not limited.
@@ -18,8 +18,8 @@
 enum { MASKS = 1 << LIMIT_EVENNESS_SETS };
 _Static_assert(LIMIT_EVENNESS_SETS <= 8, "a mask is a byte");
 
-/* For each mask the number of its domains, and of the fixed pods in them. add_subsets() turns each
- * number into the sum over all subsets of the mask. */
+/* For each mask, the number of its domains, and the number of fixed pods in these domains.
+ * add_subsets() turns each number into the sum over all subsets of the mask. */
 struct sums {
     uint64_t domains[MASKS], fixed[MASKS];
 };
@@ -30,7 +30,8 @@ static uint32_t next_domain(uint64_t *rest, uint32_t word) {
     return domain;
 }
 
-/* Finds the masks. Returns the most pods fixed in one domain, and the fewest. */
+/* Finds the masks. Returns the largest number of pods fixed in one domain; *ret_fewest is the
+ * smallest number. */
 static uint32_t sum_domains(const struct best_question *q, struct sums *sums,
                             uint32_t *ret_fewest) {
     uint32_t most = 0;
@@ -50,7 +51,7 @@ static uint32_t sum_domains(const struct best_question *q, struct sums *sums,
     return most;
 }
 
-/* Makes numbers[A] the sum over all masks that have no group outside of A. */
+/* Makes numbers[A] the sum over all masks that have only groups of A. */
 static void add_subsets(uint64_t *numbers, uint32_t count) {
     for (uint32_t g = 0; g < count; g++)
         for (uint32_t mask = 0; mask < 1u << count; mask++)
@@ -65,7 +66,7 @@ static uint64_t pods_of(const struct best_question *q, uint32_t set) {
     return pods;
 }
 
-/* Returns the smallest maximum that is not below `least`; `sums` are sums over subsets. */
+/* Returns the smallest possible maximum that is not below `least`; `sums` are sums over subsets. */
 static uint32_t smallest_most(const struct best_question *q, const struct sums *sums,
                               uint32_t least) {
     const uint32_t all = (1u << q->group_count) - 1;
@@ -78,7 +79,7 @@ static uint32_t smallest_most(const struct best_question *q, const struct sums *
     return least;
 }
 
-/* Can every domain have `wanted` pods? */
+/* Can every domain have at least `wanted` pods? */
 static bool can_all_have(const struct best_question *q, uint32_t wanted) {
     uint64_t lack[MASKS] = {0};
     for (uint32_t w = 0; w < q->words; w++)
@@ -93,7 +94,7 @@ static bool can_all_have(const struct best_question *q, uint32_t wanted) {
     return true;
 }
 
-/* Returns the largest minimum, which is between `low` and `high`. */
+/* Returns the largest possible minimum, which is between `low` and `high`. */
 static uint32_t largest_fewest(const struct best_question *q, uint32_t low, uint32_t high) {
     while (low < high) {
         const uint32_t middle = high - (high - low) / 2;

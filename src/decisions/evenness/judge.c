@@ -6,16 +6,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A workload's pods under one key. The arrays are used again for the next workload. */
+/* The pods of one workload, under one key. The arrays are used again for the next workload. */
 struct scratch {
-    uint32_t *counts;  /* [domains]; zero between workloads */
+    uint32_t *counts;  /* [domains]: number of pods; 0 between workloads */
     uint32_t *touched; /* domains with pods */
     uint32_t touched_count;
     uint64_t *all; /* the feasible domains */
     uint32_t all_count;
-    uint32_t *fixed; /* [64 * words]: pods that can be in this domain only; zero until then */
-    bool any_fixed;  /* the workload has such pods, whether they are counted or not */
-    uint8_t *masks;  /* [64 * words]: for best_skew() */
+    uint32_t *fixed; /* [64 * words]: number of pods that can be in this domain only; 0 between
+                        workloads */
+    bool any_fixed;  /* the workload has pods that can be in one domain only, counted or not */
+    uint8_t *masks;  /* [64 * words]: scratch memory of best_skew() */
     struct best_group groups[LIMIT_EVENNESS_SETS];
     uint32_t group_count;
 };
@@ -26,7 +27,7 @@ struct judging {
     struct evenness_report *report;
     struct seen_key *from;
     struct evenness_key *key;
-    uint32_t number; /* of the key */
+    uint32_t number; /* number of the key */
     uint32_t count_count;
     struct scratch scratch;
 };
@@ -37,7 +38,7 @@ static const uint64_t *bits_of(const struct judging *j, uint32_t set) {
 
 /* ---- the sets of a workload ---- */
 
-/* Returns the group with these domains; LIMIT_EVENNESS_SETS: there are too many. */
+/* Returns the group with these domains; LIMIT_EVENNESS_SETS if there are too many groups. */
 static uint32_t find_group(struct judging *j, const uint64_t *domains) {
     struct scratch *x = &j->scratch;
     uint32_t g = 0;
@@ -49,7 +50,7 @@ static uint32_t find_group(struct judging *j, const uint64_t *domains) {
     return g;
 }
 
-/* Gathers the feasible domains. Returns false if they are not known. */
+/* Gathers the feasible domains of a workload. Returns false if they are not known. */
 static bool gather(struct judging *j, const struct seen_workload *workload) {
     struct scratch *x = &j->scratch;
     const struct seen_group *group;
@@ -166,7 +167,7 @@ static int put_counts(struct judging *j, struct evenness_result *result) {
     return r;
 }
 
-/* Finds the best skew; quickly for the usual workload, which has one set of domains. */
+/* Finds the best skew, in a short way for the usual workload, which has one set of domains. */
 static uint32_t best_of(struct judging *j) {
     struct scratch *x = &j->scratch;
     if (x->group_count == 1 && !x->any_fixed)
@@ -187,7 +188,7 @@ static int judge_workload(struct judging *j, const struct seen_workload *workloa
     x->touched_count = x->all_count = x->group_count = 0;
     x->any_fixed = false;
     memset(x->all, 0, j->from->words * sizeof *x->all);
-    /* a workload without pods has no evenness */
+    /* the evenness of a workload without pods is not known */
     bool known = workload->is.pods > 0 && gather(j, workload);
     count_pods(j, workload, known);
     result->state = EVENNESS_UNKNOWN;
@@ -274,7 +275,7 @@ static void count_domains(const struct seen *seen, struct seen_key *key) {
             key->without.pods += seen->slot_pods[slot];
 }
 
-/* Shrinks the counts to the memory that they need, which counts against the arena's limit. */
+/* Shrinks the counts to the memory that they need: it counts against the arena's limit. */
 static int keep_counts(struct judging *j) {
     struct evenness_key *key = j->key;
     struct arena *arena = j->report->arena;
@@ -353,8 +354,8 @@ static size_t sorted_bytes(const struct seen *seen) {
     return (seen->pod_count + 1) * sizeof(uint32_t);
 }
 
-/* Returns the slots of all pods, group by group: sorted_bytes() from pages_resize(), owned by the
- * caller. */
+/* Returns the slots of all pods, group by group. The array has sorted_bytes() bytes from
+ * pages_resize(), and the caller owns it. */
 static uint32_t *sort_pods(struct seen *seen) {
     uint32_t *slots = pages_resize(NULL, 0, sorted_bytes(seen)), at = 0;
     if (slots == NULL)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct evenness_latest {
-    struct mutex lock; /* guards the other members, and `holders` of a report */
+    struct mutex lock; /* guards the other members, and `holders` of each report */
     struct evenness_held *held;
     uint64_t made;
 };

@@ -1,6 +1,6 @@
 /*
- * Writes the metrics of a report. Users choose their label values, so they are no registered
- * metrics (base/metrics.h): they are written from the report, up to a limit.
+ * Writes the metrics of a report. Users choose the label values of these metrics. So the metrics
+ * are not registered (base/metrics.h), but are written from the report, up to a limit.
  */
 #include "evenness/latest.h"
 
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* upstream: Prometheus text format: a label value escapes these three. */
+/* upstream: Prometheus text format: three characters of a label value are escaped. */
 static void put_value(struct str value, struct strbuf *out) {
     for (size_t i = 0; i < value.n; i++) {
         char c = value.p[i];
@@ -74,8 +74,8 @@ static bool is_worse(const struct evenness_report *r, struct candidate_series a,
 }
 
 /* If workloads of several kinds have one name, only the worst is written: two series with the same
- * labels would make the whole scrape invalid. A bit for each key and first workload of a name: it
- * is written. */
+ * labels would make the whole scrape invalid. There is a bit for each key and each first workload
+ * of a name; it is set if a workload of the name is written. */
 struct written {
     uint64_t *bits; /* owned; [keys][words] */
     size_t words;

@@ -1,6 +1,7 @@
 /*
- * Notes for each tag of a report, a policy: how many workloads are uneven by one of its keys, and
- * the worst ones. One pass over the workloads of each key, from the worst on.
+ * Writes the notes of a report, one for each tag, which stands for a policy: the number of
+ * workloads that are uneven by one of its keys, and the worst of them. Makes one pass over the
+ * workloads of each key, from the worst on.
  */
 #include "evenness/latest.h"
 
@@ -14,7 +15,7 @@ struct tally {
     uint32_t worst[EVENNESS_WORST];
 };
 
-/* A workload that is uneven by several keys counts once: by the first of them. */
+/* A workload that is uneven by several keys counts once, for the first of these keys. */
 static bool is_first(const struct evenness_report *r, const struct evenness_tag *tag, uint32_t key,
                      uint32_t number) {
     for (uint32_t k = 0; k < key; k++)

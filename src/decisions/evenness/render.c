@@ -130,7 +130,7 @@ static uint32_t number(struct json_reader *r) {
     return (uint32_t)json_integer(r, 0, INT32_MAX);
 }
 
-/* Reads the members of a domain; the object was begun. */
+/* Reads the members of a domain; the object has been begun. */
 static void read_domain_members(struct reading *g, struct evenness_domain *domain) {
     struct str name;
     while (json_member(&g->r, &name))
@@ -189,7 +189,7 @@ static void read_counts(struct reading *g, struct evenness_result *result) {
     }
 }
 
-/* Marks domains that were read before as not feasible; they come in the same order. */
+/* Marks domains that were read before as not feasible. They come in the same order again. */
 static void read_elsewhere(struct reading *g, const struct evenness_result *result) {
     struct evenness_key *key = g->key;
     struct str name;

@@ -1,8 +1,8 @@
 /*
- * Walks over the nodes, and then over all pods, a piece at a time. A number of the cache may mean
- * another thing in another view. So data that is kept from one piece to the next is found by
- * content: workloads by their names, reaches by their keys. A slot keeps its node until a node
- * goes, which changes the epoch.
+ * Walks over the nodes, and then over all pods, a piece at a time. A number of the cache may have
+ * another meaning in another view. So data that is kept from one piece to the next is found by its
+ * content: workloads by their names, reaches by their keys. A slot keeps its node until a node is
+ * deleted, which changes the epoch.
  */
 #include "evenness/round.h"
 
@@ -160,8 +160,8 @@ static void add_node(struct evenness_domain *domain, uint8_t node) {
     domain->tainted += (node & (NODE_CORDONED | NODE_TAINTED)) == NODE_TAINTED;
 }
 
-/* Numbers the domains that have nodes by their names. Returns their number. `without` gets the
- * nodes of no domain. */
+/* Numbers the domains that have nodes by their names. Returns the number of domains. `without` gets
+ * the nodes that are in no domain. */
 static uint32_t number_domains(const struct topology_view *v, const struct topology_column *column,
                                const struct seen *s, struct value *values, uint32_t *number,
                                struct evenness_domain *without) {
@@ -212,7 +212,8 @@ static int look_at_key(struct evenness_round *r, struct cache_view *v, struct se
     return arena_failed(arena) ? -ENOMEM : result;
 }
 
-/* Notes which nodes are known, cordoned, or closed by a taint to pods without tolerations. */
+/* Notes the nodes that are known, and whether they are cordoned, or closed by a taint to pods
+ * without tolerations. */
 static int note_nodes(struct seen *s, struct cache_view *v) {
     static const struct node_affinity any = {0};
     const struct tolerations none = {0};
@@ -252,7 +253,7 @@ static int look_at_nodes(struct evenness_round *r, struct cache_view *v) {
         key->word = s->words;
         int result = arena_failed(r->report->arena) ? -ENOMEM : look_at_key(r, v, key);
         if (result != 0) {
-            s->key_count++; /* its memory is freed with that of the others */
+            s->key_count++; /* its memory is freed with that of the other keys */
             return result;
         }
         key->words = (key->domain_count + 63) / 64;
@@ -289,8 +290,8 @@ static bool group_equal(const void *ctx, uint32_t id, const void *key) {
     return s->groups[id].workload == wanted->workload && s->groups[id].set == wanted->set;
 }
 
-/* Finds or makes the group of the workload's pods that have this set; usually it is the group of
- * the pod before. */
+/* Finds or makes the group of the workload's pods that have this set. Usually it is the group of
+ * the previous pod. */
 static int group_of(struct seen *s, struct group_key key, uint32_t *ret) {
     *ret = s->workloads[key.workload].groups;
     if (*ret != UINT32_MAX && s->groups[*ret].set == key.set)
@@ -369,7 +370,7 @@ static int look_at_pods(struct evenness_round *r, struct cache_view *v) {
     return result;
 }
 
-/* Call it when all placed pods were read: their workloads are known then. */
+/* Call it when all placed pods have been read, because their workloads are known then. */
 static int look_at_pending(struct evenness_round *r, struct cache_view *v) {
     struct cache_owner batch[BATCH];
     int result = 0;
@@ -392,7 +393,7 @@ static int look(struct evenness_round *r) {
     cache_view_open(r->cache, &view);
     view.nodes.asker = hash_str(STR("evenness"));
     if (r->report != NULL && topology_slot_epoch(view.nodes.topology) != r->epoch)
-        begin_again(r); /* a slot may be another node's */
+        begin_again(r); /* a slot may have another node now */
     if (r->report == NULL)
         result = r->attempts++ == ATTEMPTS ? -EAGAIN : look_at_nodes(r, &view);
     else if (r->at != CACHE_PLACED_END)

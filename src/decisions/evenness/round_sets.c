@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The node terms of pods of a namespace. */
+/* The node terms and volumes of pods of a namespace. */
 struct asked {
     struct str namespace;
     struct cache_may_run may;
@@ -38,7 +38,7 @@ static void fill_set(const struct evenness_round *r, const struct cache_view *v,
     }
 }
 
-/* Finds or makes the set with the bits that stand behind the last set. */
+/* Finds or makes the set with the bits that are stored behind the bits of the last set. */
 static int find_set(struct seen *s, const uint64_t *bits, uint32_t *ret) {
     struct hash128 hash = hash_bytes128(bits, s->words * sizeof *bits);
     *ret = hashmap_find(&s->set_index, hash.a, set_equal, s, bits);
@@ -60,7 +60,7 @@ static int find_set(struct seen *s, const uint64_t *bits, uint32_t *ret) {
     return 0;
 }
 
-/* Returns zeroed bits behind those of the last set. */
+/* Returns zeroed bits behind the bits of the last set. */
 static uint64_t *next_bits(struct seen *s) {
     if (s->set_count == s->bits_cap) {
         uint32_t cap = s->bits_cap < 8 ? 8 : s->bits_cap + s->bits_cap / 2;
@@ -75,8 +75,8 @@ static uint64_t *next_bits(struct seen *s) {
     return bits;
 }
 
-/* Removes from the nodes that the pods' terms allow those that their volumes exclude; *flags
- * becomes an array of the round. */
+/* Removes the nodes that the pods' volumes exclude from the nodes that the pods' terms allow.
+ * *flags becomes an array of the round. */
 static int narrow(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
                   const uint8_t **flags) {
     uint32_t slots = r->seen.slots;
@@ -110,8 +110,8 @@ static int match(struct evenness_round *r, struct cache_view *v, const struct as
     return result == 0 && asked->pin_count > 0 ? narrow(r, v, asked, ret_flags) : result;
 }
 
-/* Matches all nodes, in one piece. The steps count for the namespace, which may take a quarter of
- * the round's steps. */
+/* Makes a set by matching all nodes, in one piece. The steps count for the namespace, which may
+ * take a quarter of the round's steps. */
 static int make_set(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
                     uint32_t *ret) {
     struct seen *s = &r->seen;
@@ -146,7 +146,7 @@ static int make_set(struct evenness_round *r, struct cache_view *v, const struct
     return find_set(s, bits, ret);
 }
 
-/* Gets the node affinities of the volumes of these pods. 0, -E2BIG or -ENOMEM. */
+/* Gets the node affinities of the volumes of these pods. Returns 0, -E2BIG or -ENOMEM. */
 static int ask_pins(struct evenness_round *r, struct asked *asked) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     struct arena *arena = &r->pins_arena;

@@ -35,7 +35,8 @@ static bool workload_equal(const void *ctx, uint32_t id, const void *key) {
     return hash128_equal(s->workloads[id].key, *wanted);
 }
 
-/* Kinds are few: a name is copied once for those that follow each other. */
+/* Returns `last` if it is equal, otherwise a copy: there are few kinds, so workloads that follow
+ * each other share a name. */
 static struct str shared(struct evenness_round *r, struct str text, struct str last) {
     return str_eq(text, last) ? last : arena_str(r->report->arena, text);
 }
