@@ -83,7 +83,7 @@ static int take_object(void *ctx, struct object_type type, struct json_reader *r
     const char *begin = r->p;
     (void)json_skip(r);
     if (json_failed(r))
-        return 0; /* the walk ends with the error in r */
+        return 0; /* the walk fails with the reader's error */
     const struct file_object object = {
         .type = type, .json = {begin, (size_t)(r->p - begin)}, .arena = r->arena, .behind = r};
     int failed = 0;

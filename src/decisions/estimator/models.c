@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-/* The pods of a node made from a model. upstream: maxPodsCountPerNode */
+/* Number of pods that fit a node made from a model. upstream: maxPodsCountPerNode */
 enum { PODS_PER_NODE = 110 };
 
 /* ---- from v1.18 on ---- */

@@ -26,7 +26,8 @@ struct estimator_quota {
     const struct quota_room *rooms; /* sorted by name, each name once */
     uint32_t room_count;
 };
-/* Prepares a quota in the arena; borrows its strings. Returns 0, -E2BIG (no steps left) or -ENOMEM.
+/* Prepares a quota in the arena; borrows its strings. Returns 0, -E2BIG (the steps are spent) or
+ * -ENOMEM.
  */
 int estimator_quota_init(const struct quota *from, struct arena *arena,
                          struct estimator_quota *ret) MUST_CHECK;

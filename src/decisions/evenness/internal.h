@@ -28,7 +28,7 @@ struct domain_set {
     uint32_t domains[LIMIT_EVENNESS_KEYS]; /* number of domains of each key */
 };
 
-/* The set of domains for pods with certain terms and volumes. */
+/* The set of domains for pods with the same terms and volumes. */
 struct seen_reach {
     struct hash128 key;
     uint32_t set;

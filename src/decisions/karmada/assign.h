@@ -28,8 +28,8 @@ struct karmada_assignment {
  * requirements, or several components), and with options->empty_propagation.
  *
  * `overflow`: candidates form tiers, by overflow_order; a tier gets as many replicas as it can
- * hold, and the next tier the rest. Returns 0, -E2BIG (the arena's steps) or -ENOMEM; replicas that
- * do not fit are no failure.
+ * hold, and the next tier the rest. Returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM;
+ * replicas that do not fit are no failure.
  */
 int karmada_assign(const struct karmada_candidate *candidates, uint32_t count,
                    const struct binding_spec *spec, const struct binding_status *status,

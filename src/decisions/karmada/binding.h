@@ -5,7 +5,7 @@
  *
  * Pure: reads no clock and sends nothing. Results are in the arena, and take its steps; the binding
  * and the clusters are borrowed. Functions return 0, -EINVAL (spec.placement is no placement),
- * -E2BIG (the arena's steps) or -ENOMEM.
+ * -E2BIG (the arena's steps are spent) or -ENOMEM.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ int karmada_schedule_binding(const struct binding *binding, const struct karmada
                              struct arena *arena, struct karmada_outcome *ret,
                              struct err *err) MUST_CHECK;
 
-/* Marks the clusters whose estimators matter: those that pass all filters but Capacity, under any
+/* Marks the clusters whose estimators matter: clusters that pass all filters but Capacity under a
  * term that may be tried. `q` is as in karmada_schedule_binding(). `marks` has q->cluster_count
  * items, initially false. */
 int karmada_may_take(const struct binding *binding, const struct karmada_question *q,

@@ -45,7 +45,7 @@ struct tier {
 };
 
 /* Adds replicas to a->given, for the tier's members, or sets a->kind and a->error. Returns 0,
- * -E2BIG (the arena's steps) or -ENOMEM. */
+ * -E2BIG (the arena's steps are spent) or -ENOMEM. */
 typedef int divide_fn(struct assigner *a, const struct tier *tier, struct err *err);
 divide_fn divide_duplicated;  /* gives all replicas to each cluster */
 divide_fn divide_statically;  /* divides by a->weights; gives equal shares if all weights are 0 */

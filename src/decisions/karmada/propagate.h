@@ -14,7 +14,7 @@ struct karmada_propagation {
     struct str binding; /* a ResourceBinding or ClusterResourceBinding as JSON; .p NULL: the policy
                            does not select the object */
     struct str path; /* if not selected: the member of the policy's file that excludes the object */
-    struct str reason; /* if not selected: the reason, a sentence without its end */
+    struct str reason; /* if not selected: the reason, a sentence without full stop */
     struct str remedy; /* if not selected: a change that helps */
 };
 

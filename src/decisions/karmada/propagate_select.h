@@ -4,8 +4,9 @@
 #include "karmada/propagate.h"
 
 /* If the policy does not select the object, sets path, reason and remedy of *ret; of several
- * selectors, the nearest gives the reason. Returns 0, -E2BIG (the arena's steps) or -ENOMEM.
- * upstream: Reconcile(), EventFilter(), LookForMatchedPolicy(), ResourceSelectorPriority(). */
+ * selectors, the nearest gives the reason. Returns 0, -E2BIG (the arena's steps are spent) or
+ * -ENOMEM. upstream: Reconcile(), EventFilter(), LookForMatchedPolicy(),
+ * ResourceSelectorPriority(). */
 int propagation_selects(const struct propagation_policy *policy,
                         const struct propagated_object *object, struct arena *arena,
                         bool *ret_selects, struct karmada_propagation *ret,

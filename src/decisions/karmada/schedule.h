@@ -11,8 +11,8 @@
  * several refuse a cluster; and there are the plugins Capacity, FreeCapacity and DataLocality.
  *
  * Results are in the arena, and making them takes its steps; strings and clusters are borrowed.
- * Functions return 0, -E2BIG (the arena's steps) or -ENOMEM; it is no failure if nothing fits.
- * Threads: questions are only read.
+ * Functions return 0, -E2BIG (the arena's steps are spent) or -ENOMEM; it is no failure if nothing
+ * fits. Threads: questions are only read.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ struct group_item {
 /*
  * Finds the combination of `items` that upstream's selectGroups() chooses, as indices in result
  * order, in the arena; *ret_count is 0 if no combination is possible. By branch and bound: does not
- * try all combinations. Returns 0, -E2BIG (the arena's steps) or -ENOMEM.
+ * try all combinations. Returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM.
  */
 int karmada_groups_choose(const struct group_item *items, uint32_t count, int64_t min, int64_t max,
                           int64_t target, struct arena *arena, const uint32_t **ret,
@@ -49,7 +49,7 @@ struct karmada_selection {
     const struct karmada_level *levels; /* the declared levels, also after an error */
     uint32_t level_count;
 };
-/* Returns 0, -E2BIG (the arena's steps) or -ENOMEM; it is no failure if nothing fits. */
+/* Returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM; it is no failure if nothing fits. */
 int karmada_select(const struct karmada_candidate *candidates, uint32_t count,
                    const struct cluster_placement *placement, int32_t replicas,
                    const struct karmada_options *options, struct arena *arena,

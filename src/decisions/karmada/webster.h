@@ -26,8 +26,8 @@ struct webster_party {
  * Gives out `seats` more seats. With equal quotients the party with fewer seats comes first, then
  * the first name (`descending`: the last name), then the first in the array. A party without votes
  * receives seats only if no party has votes. Without parties nothing is given. Takes some count x
- * log(count) steps of the arena, and memory for one number per party. Returns 0, -E2BIG (the steps)
- * or -ENOMEM; after an error the parties must not be used.
+ * log(count) steps of the arena, and memory for one number per party. Returns 0, -E2BIG (the steps
+ * are spent) or -ENOMEM; after an error the parties must not be used.
  */
 int webster_give_seats(struct webster_party *parties, uint32_t count, uint32_t seats,
                        bool descending, struct arena *arena, struct err *err) MUST_CHECK;
