@@ -65,7 +65,7 @@ struct seen {
     uint32_t key_count;
     /* All arrays are owned. */
     struct domain_set *sets;
-    uint64_t *bits; /* [sets][words] */
+    uint64_t *bits; /* [sets][words]: the domains of each set */
     struct seen_reach *reaches;
     struct seen_namespace *namespaces;
     struct seen_workload *workloads;
@@ -82,7 +82,7 @@ struct seen {
 /* Makes room for one more item in an array from malloc(). Returns the array, which may have moved,
  * or NULL. */
 void *room_for(void *items, uint32_t count, uint32_t *cap, size_t size);
-/* Does the same for an array from pages_resize(). */
+/* Does the same as room_for(), for an array from pages_resize(). */
 void *room_in_pages(void *items, uint32_t count, uint32_t *cap, size_t size);
 
 static inline bool has_bit(const uint64_t *bits, uint32_t at) {

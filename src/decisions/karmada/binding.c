@@ -41,7 +41,7 @@ static int find_deleted(const struct binding_spec *spec, const struct karmada_qu
     if (texts_init(&targets, spec->cluster_count, arena) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < spec->cluster_count; i++)
-        (void)texts_put(&targets, spec->clusters[i].name); /* text numbers do not matter */
+        (void)texts_put(&targets, spec->clusters[i].name); /* the result is not used */
     *ret = false;
     for (uint32_t i = 0; i < q->cluster_count && !*ret; i++)
         *ret = q->clusters[i]->meta.terminating &&

@@ -52,7 +52,7 @@ static int prepare(struct filtering *f, struct err *err) {
     if (note_targets(f) != 0 || texts_init(&f->evicted, spec->eviction_count, f->arena) != 0)
         return out_of_memory(err);
     for (uint32_t i = 0; i < spec->eviction_count; i++)
-        (void)texts_put(&f->evicted, spec->evictions[i].from); /* text numbers do not matter */
+        (void)texts_put(&f->evicted, spec->evictions[i].from); /* the result is not used */
     f->api = karmada_api_of_object(spec->resource_api, spec->resource_kind);
     f->term = karmada_term(f->placement, f->q->status->observed_affinity);
     f->is_workload = binding_is_workload(spec);

@@ -52,7 +52,7 @@ struct search {
     uint32_t stride;
 
     /* the walk: the taken items, with the sums before each */
-    uint32_t *taken; /* [depth + 1] */
+    uint32_t *taken; /* [depth + 1]: indices of the taken items */
     uint32_t *next;  /* [depth + 1]: the item that is tried next at a depth */
     struct worth *sums;
     uint32_t at;

@@ -25,7 +25,7 @@ struct level_node {
 
 struct search_level {
     const struct level_groups *level;
-    struct level_node *nodes; /* [level->count] */
+    struct level_node *nodes; /* [level->count]: data of each group */
     uint32_t *by_parent;      /* [level->count]: groups, parent by parent, best first */
     uint32_t *group_of; /* [count of candidates]: by rank: index of the cluster's group, + 1; 0: no
                            group; NULL if a cluster is in several groups */

@@ -6,7 +6,7 @@
 struct plan_counts {
     struct plan_question question; /* a copy; its arrays are borrowed */
     struct plan_work work;
-    uint8_t *takes_part; /* [slots] */
+    uint8_t *takes_part; /* [slots]: 1: the cluster takes part */
 };
 
 int plan_counts_new(struct topology_view *v, const struct plan_question *q, struct arena *arena,

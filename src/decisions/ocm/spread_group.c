@@ -6,7 +6,7 @@
 
 struct counting {
     struct deciding *x;
-    uint32_t *counts; /* [slots] */
+    uint32_t *counts; /* [slots]: count of each cluster */
 };
 
 static int count_placement(void *ctx, struct str name) {
