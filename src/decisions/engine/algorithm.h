@@ -23,10 +23,11 @@ struct own_constraint {
     struct counter_question question;
 };
 
-/* Places of the volumes of the pod's claims (engine/claims.h), in the order of struct pod_claims.
+/* The questions about places of the volumes of the pod's claims (engine/claims.h), in the order of
+ * struct pod_claims.
  */
 struct claim_questions {
-    const char *unjudged; /* why claims are not judged; NULL: they are */
+    const char *unjudged; /* why claims are not judged; NULL: claims are judged */
     struct feasibility_question *bound, *zones, *places;
     uint32_t zone_count; /* number of zone questions of all bound claims together */
 };
@@ -45,10 +46,10 @@ struct evaluation {
                                           run */
     uint32_t filters;                  /* FILTER_* that will be run */
     bool in_tree;                      /* scores: options->in_tree */
-    struct pod_terms terms;            /* the pod's, compiled: for FILTER_INTER_POD_AFFINITY the
-                                          required ones, for in_tree the preferred */
-    int terms_failed;                  /* 0, or the error of one of them ... */
-    struct err terms_err;              /* ... and its text */
+    struct pod_terms terms; /* the pod's affinity terms, compiled: for FILTER_INTER_POD_AFFINITY the
+                               required, for in_tree the preferred terms */
+    int terms_failed;       /* 0, or the error of one of them ... */
+    struct err terms_err;   /* ... and its text */
     struct cache_view *view;
     struct arena *arena;
     const uint32_t *slots; /* slots of the candidates; TOPOLOGY_NONE: the node is not known */
@@ -57,18 +58,19 @@ struct evaluation {
     struct str *reasons;             /* [REASONS_MAX] */
     const char **reason_filters;     /* [REASONS_MAX] */
     uint32_t reason_count;
-    uint8_t rejected; /* a reason for which a prefilter refuses all nodes; 0: no */
+    uint8_t rejected; /* the reason for which a prefilter refuses all nodes; 0: none does */
     struct applied_constraint *applied; /* [applied_cap] */
     uint32_t applied_count, applied_cap;
     struct dataset_report *datasets; /* with options->reports */
     uint32_t dataset_count;
     const struct ordered_rule *rule; /* scores: the rule of ordered_spread; NULL: no rule applies */
     bool assumed;                    /* scores: some of the counted pods are assumed */
-    /* The steps to judge a node, and to take a pod out; 1 until a prefilter sets them. */
+    /* Number of steps that judging one node, and removing one pod, takes; 1 until a prefilter sets
+     * it. */
     uint64_t node_steps, pod_steps;
 };
 
-/* Are the nodes' resources known? Then a node that reports no resources has none. */
+/* Are the nodes' resources known? If so, a node that reports no resources has no resources. */
 static inline bool resources_are_known(const struct evaluation *e) {
     return e->options->resources_are_known || cache_any_allocatable(e->view);
 }
@@ -94,11 +96,11 @@ struct algorithm {
     const char *name;
     const char *plugin; /* kube-scheduler's name for the filter, or the name that it would have */
 
-    /* Prepares the filter: counts per domain, minima. 0, ALGORITHM_SKIP (does not apply to this
-     * pod), or -errno. */
+    /* Prepares the filter: counts per domain, minima. Returns 0, ALGORITHM_SKIP (the filter does
+     * not apply to this pod) or -errno. */
     int (*prefilter)(struct evaluation *e, void **ret_state, struct err *err);
-    /* Judges one known node before any filter does. upstream: PreFilterResult.NodeNames. NULL:
-     * excludes no node. */
+    /* Judges one known node before any filter does. upstream: PreFilterResult.NodeNames. NULL: the
+     * algorithm excludes no node in advance. */
     struct filter_status (*preselect)(const struct evaluation *e, void *state, uint32_t slot);
     /* Judges one known node. */
     struct filter_status (*filter)(const struct evaluation *e, void *state, uint32_t slot);
@@ -106,8 +108,9 @@ struct algorithm {
      * have been refused before. NULL: filter() is called for each. */
     void (*filter_all)(const struct evaluation *e, void *state, uint8_t *verdicts,
                        uint8_t *reasons);
-    /* Returns the domains of one of the constraints that prefilter() noted, by its index among
-     * them. `of` is all TOPOLOGY_NONE. Returns 0 or -ENOMEM. NULL: the algorithm has no domains. */
+    /* Sets *ret to the domains of the constraint with this index among those that prefilter()
+     * noted. The caller has set all of ret->of to TOPOLOGY_NONE. Returns 0 or -ENOMEM. NULL: the
+     * algorithm has no domains. */
     int (*domains)(const struct evaluation *e, void *state, uint32_t constraint,
                    struct domain_sheet *ret);
     /* Takes a counted pod out of the state, or puts it back, to simulate preemption. NULL: no pod
@@ -115,8 +118,8 @@ struct algorithm {
     void (*remove_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);
     void (*restore_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);
 
-    /* Scores every candidate into raw, then all of them into 0..ENGINE_MAX_NORMALIZED. 0,
-     * ALGORITHM_SKIP or -errno. */
+    /* Scores every candidate into raw, then maps these scores to 0..ENGINE_MAX_NORMALIZED. Returns
+     * 0, ALGORITHM_SKIP or -errno. */
     int (*score)(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err);
     uint32_t (*weight)(const struct engine_options *options);
 };
@@ -138,7 +141,7 @@ extern const struct algorithm locality_algorithm;
  * the verdict is unresolvable; after the next binding the scheduler asks again. */
 #define FLIGHT_REASON "waiting for pods in flight on "
 
-/* Notes a reason and returns its index: "<before><key><after>". */
+/* Notes the reason "<before><key><after>" and returns its index. */
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after);
 
 /* Reports the domains of constraints that this algorithm noted, after the candidates have been
@@ -147,8 +150,8 @@ int domains_report(struct evaluation *e, const struct algorithm *algorithm, void
                    const struct filter_result *judged, struct applied_constraint *applied,
                    uint32_t count);
 
-/* Notes a constraint that is applied; its pointers live as long as the answer. The caller may fill
- * the item until the next one is noted. NULL if the arena failed. */
+/* Notes a constraint that is applied; its pointers live as long as the answer. Returns its item,
+ * which the caller may fill until the next constraint is noted; NULL if the arena failed. */
 struct applied_constraint *applied_add(struct evaluation *e,
                                        const struct spread_constraint *constraint,
                                        enum constraint_origin origin);

@@ -16,7 +16,7 @@
  * Chooses some of the best candidates: marks them in `chosen` (per candidate, zeroed), and lists
  * their slots in *ret, at most LIMIT_ASSUMED_NODES. Chooses none if no constraint was applied or no
  * candidate is known. Candidates with a PreferNoSchedule taint that the pod does not tolerate are
- * left out as long as there are others. Returns 0, -E2BIG or -ENOMEM.
+ * left out as long as there are other candidates. Returns 0, -E2BIG or -ENOMEM.
  */
 int choose(struct evaluation *e, const int64_t *scores, bool *chosen,
            struct cache_nodes *ret) MUST_CHECK;

@@ -2,13 +2,13 @@
  * The engine decides which candidates a pod may use, and how good each is, by the cache's present
  * data.
  *
- * It is a table of algorithms, each a file that fills a struct algorithm: those that score (spread,
- * ordered_spread, locality) and those that filter, which are kube-scheduler's own as far as they
- * need no devices and no limits of volumes, in its order. The engine opens a view of the cache,
- * runs every algorithm that applies to the pod, and combines the results: a candidate passes the
- * filter when all algorithms let it pass; its priority comes from the weighted sum of their
- * normalised scores (engine/priority.h). Every verdict carries a reason, so explaining costs
- * nothing.
+ * It is a table of algorithms; each algorithm is a file that fills a struct algorithm. Some
+ * algorithms score: spread, ordered_spread, locality. The others filter: they are the filters of
+ * kube-scheduler, in its order, except those that need devices or limits of volumes. The engine
+ * opens a view of the cache, runs every algorithm that applies to the pod, and combines the
+ * results: a candidate passes the filter when all algorithms let it pass; its priority comes from
+ * the weighted sum of their normalised scores (engine/priority.h). Every verdict carries a reason,
+ * so explaining costs nothing.
  *
  * Threads: any number of calls at once. Only data in the request's arena outlives the call.
  */
@@ -31,9 +31,9 @@ enum {
 /* One rule of ordered spread: selects pods, and has constraints in order of importance. */
 struct ordered_rule {
     struct str name;
-    const struct str *namespaces; /* none: all */
+    const struct str *namespaces; /* empty: all namespaces */
     uint32_t namespace_count;
-    struct selector pods; /* selects its pods and, within a namespace, the group that is spread */
+    struct selector pods; /* selects the rule's pods; a namespace's pods are a group to spread */
     const struct str *match_label_keys; /* the pod's values of these labels narrow the group */
     uint32_t match_label_key_count;
     const struct spread_constraint *terms; /* selector unused; at most ENGINE_MAX_ORDERED_TERMS */
@@ -43,7 +43,7 @@ struct ordered_rule {
     bool all_keys;
 };
 
-/* The weight of having a dataset's bytes in the same domain of this label, but not in the same
+/* The weight of a dataset's bytes that are in the node's domain of this label, but not in its
  * domain of an earlier tier. Domains of an earlier tier should lie within those of a later tier.
  * The domains of kubernetes.io/hostname are the nodes, with or without that label. */
 struct locality_tier {
@@ -80,12 +80,12 @@ void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out
 bool filter_is_of_volumes(const char *name);
 /* Inputs that a filter lacked. */
 struct filter_unknown {
-    uint32_t terms;     /* with FILTER_INTER_POD_AFFINITY: pods with terms that are too long */
+    uint32_t terms;     /* with FILTER_INTER_POD_AFFINITY: number of pods with too long terms */
     bool resources;     /* with FILTER_NODE_RESOURCES_FIT: no node reports its resources */
     const char *claims; /* with FILTER_VOLUME_BINDING or FILTER_VOLUME_ZONE: why the pod's claims
-                           are not judged; NULL: they are. Static */
+                           are not judged; NULL: they are judged. Static */
     struct str configuration; /* parts of kube-scheduler's configuration that the caller did not
-                                 read, by comma; at most LIMIT_NOT_READ bytes */
+                                 read, separated by commas; at most LIMIT_NOT_READ bytes */
 };
 /* Appends kube-scheduler's default filters that a filter with these bits did not run: "a, b". */
 void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown,
@@ -111,8 +111,8 @@ struct engine_options {
     bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */
     const struct spread_constraint *default_constraints;
     uint32_t default_constraint_count;
-    /* The selector {} counts every pod of the namespace, or (kube-scheduler 1.27 to 1.37) no pod.
-     */
+    /* true: the selector {} counts every pod of the namespace; false: no pod, as in
+     * kube-scheduler 1.27 to 1.37. */
     bool empty_selector_counts_all;
     /* Pods in flight (cache_expect()) count, for hard constraints, wherever they may land. */
     bool count_flights;
@@ -133,7 +133,7 @@ struct engine_options {
     const struct ordered_rule *policy_rule; /* the rule for this pod if no ordered rule applies; or
                                                NULL */
     uint32_t max_priority;                  /* up to PRIORITY_STEPS_MAX; 0: ENGINE_MAX_PRIORITY */
-    uint64_t max_steps;                /* steps of one call under the cache's lock; 0: the limits
+    uint64_t max_steps;                /* the most steps of one call under the cache's lock; 0: by
                                           LIMIT_ENGINE_STEPS* */
     const struct locality_tier *tiers; /* tiers of locality's scores, from near to far */
     uint32_t tier_count;               /* at most LIMIT_POLICY_TERMS; 0: engine_default_tiers */
@@ -145,7 +145,7 @@ enum { ENGINE_SYSTEM_DEFAULTS = 2 };
 /* upstream: podtopologyspread/plugin.go systemDefaultConstraints. They are soft. */
 extern const struct spread_constraint engine_system_defaults[ENGINE_SYSTEM_DEFAULTS];
 
-/* Has any algorithm a weight? If not, all nodes score the same. */
+/* Has any algorithm a weight? If none has, all nodes score the same. */
 bool engine_weighs(const struct engine_options *options);
 
 /* Returns the rule that spreads the pod, or NULL. */
@@ -165,19 +165,20 @@ struct candidates {
 /* One domain of a hard constraint, with the verdicts of the candidates in it. */
 enum { DOMAIN_REFUSALS = 4 };
 struct domain_report {
-    struct str name; /* the label's value; in a rule after those of earlier terms: "eu/eu-1" */
-    int64_t pods;    /* pods in the domain that the constraint counts */
-    bool counts;     /* false: no node passes the inclusion policies, so it is no domain */
-    bool allowed;    /* the constraint lets one more pod in */
+    struct str name; /* the label's value; in a rule the values of earlier terms come before it:
+                        "eu/eu-1" */
+    int64_t pods;    /* number of pods in the domain that the constraint counts */
+    bool counts;  /* false: none of its nodes passes the inclusion policies, so it is no domain */
+    bool allowed; /* the constraint lets one more pod in */
     uint32_t nodes, passed; /* candidates */
     struct {
         uint8_t reason; /* index into reason_texts */
         uint32_t nodes;
-    } refused[DOMAIN_REFUSALS]; /* other reasons are in no item */
+    } refused[DOMAIN_REFUSALS]; /* the reasons found first; others have no item */
     uint32_t refused_count;
 };
 
-/* Pods of one domain, where there are few domains. */
+/* The number of pods in one domain; only kept if there are few domains. */
 enum { DOMAINS_COUNTED = 8 };
 struct domain_count {
     struct str name; /* arena */
@@ -187,23 +188,24 @@ struct domain_count {
 /* A constraint that was applied, perhaps a default one. */
 enum constraint_origin { CONSTRAINT_OF_POD, CONSTRAINT_OF_DEFAULTS, CONSTRAINT_OF_RULE };
 struct applied_constraint {
-    const struct spread_constraint *constraint; /* the pod's, the options' or the engine's */
+    const struct spread_constraint *constraint; /* borrowed from the pod, options or engine */
     enum constraint_origin origin;
     struct str rule;                 /* name of the ordered rule; CONSTRAINT_OF_RULE only */
     const struct selector *selector; /* selects the counted pods; arena */
     int64_t domains, least; /* from spread's filter only: number of domains (0: not reported), and
-                               the fewest pods of a domain, for maxSkew */
-    const struct domain_count *counts; /* the pods of these domains if there are at most
-                                          DOMAINS_COUNTED, even without options.reports; arena */
+                               the pods of the emptiest domain, for maxSkew */
+    /* The pods of each domain if there are at most DOMAINS_COUNTED domains, even without
+     * options.reports; arena. */
+    const struct domain_count *counts;
     uint32_t count_count;
-    /* With options.reports: the allowed domains first, then by pods and name. NULL: not reported,
-     * or there were too many constraints or too many steps. */
+    /* With options.reports: the reports of the domains, allowed domains first, then by pods and
+     * name. NULL: not reported, or there were too many constraints or too many steps. */
     const struct domain_report *reports;
     uint32_t report_count;
 };
-/* Do other domains wait for pods in this one? Only for the domains with the fewest pods, and for
- * none of them while there are fewer domains than minDomains: then the minimum is 0. True if the
- * number of domains is not reported. */
+/* Must this domain get a pod before other domains may get more? This is so only for the domains
+ * with the fewest pods, and for no domain while there are fewer domains than minDomains: then the
+ * minimum is 0. True if the number of domains is not reported. */
 static inline bool domain_is_awaited(const struct applied_constraint *a,
                                      const struct domain_report *d) {
     return a->domains == 0 ||
@@ -212,17 +214,17 @@ static inline bool domain_is_awaited(const struct applied_constraint *a,
 
 struct filter_result {
     uint8_t *verdicts; /* enum verdict, per candidate; arena */
-    uint8_t *reasons;  /* index into reason_texts; 0 is "", for nodes that pass only */
+    uint8_t *reasons;  /* index into reason_texts; 0 is "", only for nodes that pass */
     const struct str *reason_texts;
     const char *const *reason_filters; /* by the same index: kube-scheduler's name of the filter
                                           that refuses; "" if it has none */
     uint32_t reason_count;
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
-    bool skipped;   /* no algorithm applied: all pass */
-    uint32_t known; /* nodes in the cache, candidates or not */
+    bool skipped;   /* no algorithm applied: all candidates pass */
+    uint32_t known; /* number of nodes in the cache, candidates or not */
     struct filter_unknown unknown;
-    const struct pod_claims *claims; /* that were judged, borrowed from the options; NULL: none */
+    const struct pod_claims *claims; /* the judged claims, borrowed from the options; NULL: none */
 };
 
 /* A dataset that locality used: the places of its bytes, and the nearest tier of each candidate. */
@@ -234,11 +236,11 @@ struct dataset_report {
     struct {
         struct str node;        /* arena */
         int64_t bytes;          /* estimated; -1: the cached bytes are unknown */
-    } holders[DATASET_HOLDERS]; /* the first of them */
+    } holders[DATASET_HOLDERS]; /* the first holders, in the order of the nodes */
     uint32_t holder_count;
     const struct str *tier_names; /* "node", "zone", "region" or the key; at last "none" */
     uint8_t *tiers; /* per candidate: the nearest tier that has bytes, index into tier_names */
-    double *points; /* per candidate: its part of the raw score */
+    double *points; /* per candidate: the dataset's part of its raw score */
     /* Per candidate: the worker that is leaving the node, or NULL. NULL if no candidate has such a
      * worker. */
     const struct leaving_node **leaving;
@@ -265,13 +267,14 @@ struct score_result {
                             skipped; arena */
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
-    /* With options.reports; the first LIMIT_EXPLAINED_DATASETS of them. */
+    /* With options.reports: the first LIMIT_EXPLAINED_DATASETS datasets of the pod. */
     const struct dataset_report *datasets;
     uint32_t dataset_count;
     struct cache_nodes chosen; /* with options.choose: the nodes that the pod is sent to; arena */
-    uint32_t preferred; /* number of candidates among them: only these have the highest priority */
-    /* With options.in_tree: the plugins that apply to the pod; and per candidate their weighted
-     * sum, with the extender's priority at weight 1. NULL without. */
+    uint32_t preferred; /* number of chosen candidates: only these have the highest priority */
+    /* With options.in_tree: the plugins that apply to the pod; and in `totals` per candidate the
+     * weighted sum of their scores and of the extender's priority, at weight 1. Otherwise `totals`
+     * is NULL. */
     struct in_tree_column in_tree[ENGINE_IN_TREE];
     uint32_t in_tree_count;
     int64_t *totals;
@@ -285,11 +288,11 @@ struct preemption {
 };
 
 /*
- * These filter and score. They return 0, -EINVAL when the pod itself cannot be judged (err names
- * the field), -E2BIG when the call takes more steps than it may take while writers wait, -ENODATA
- * when it would count pods whose labels are not kept (cache_counter_of()), -ENOMEM. A candidate
- * that the cache does not know is Unschedulable if any hard constraint applies to the pod, and
- * scores nothing.
+ * Filter and score the candidates. Return 0, -EINVAL if the pod itself cannot be judged (err names
+ * the field), -E2BIG if the call takes more steps than it may take while writers wait, -ENODATA if
+ * it would count pods whose labels are not kept (cache_counter_of()), or -ENOMEM. A candidate that
+ * the cache does not know is Unschedulable if any hard constraint applies to the pod, and its score
+ * is 0.
  */
 int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                   const struct candidates *candidates, struct arena *arena,

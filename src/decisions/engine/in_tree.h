@@ -16,13 +16,15 @@ int in_tree_score(struct evaluation *e, struct score_result *out, struct err *er
 /* ---- the plugins: each gives every candidate 0 to ENGINE_MAX_NORMALIZED. 0, ALGORITHM_SKIP or
  * -errno ---- */
 
-/* Least allocated, of cpu and memory. upstream: plugins/noderesources/least_allocated.go */
+/* The share of cpu and memory that is not requested. upstream:
+ * plugins/noderesources/least_allocated.go */
 int score_resources_fit(struct evaluation *e, int64_t *scores, struct err *err);
 /* upstream: plugins/noderesources/balanced_allocation.go */
 int score_balanced_allocation(struct evaluation *e, int64_t *scores, struct err *err);
-/* PreferNoSchedule. upstream: plugins/tainttoleration */
+/* Taints with the effect PreferNoSchedule. upstream: plugins/tainttoleration */
 int score_taints(struct evaluation *e, int64_t *scores, struct err *err);
-/* Preferences. upstream: plugins/nodeaffinity, plugins/interpodaffinity/scoring.go */
+/* The pod's preferred affinity terms. upstream: plugins/nodeaffinity,
+ * plugins/interpodaffinity/scoring.go */
 int score_node_affinity(struct evaluation *e, int64_t *scores, struct err *err);
 int score_pod_affinity(struct evaluation *e, int64_t *scores, struct err *err);
 /* upstream: plugins/imagelocality */

@@ -7,11 +7,11 @@
 #include "engine/engine.h"
 
 struct simulation {
-    struct candidates filtered; /* the named nodes, or all by name */
+    struct candidates filtered; /* the named nodes, or all nodes sorted by name */
     struct filter_result filter;
     struct candidates scored; /* the named nodes, or those that pass */
     struct score_result score;
-    int64_t filter_us, score_us; /* how long they took */
+    int64_t filter_us, score_us; /* durations in microseconds */
 };
 
 /* `named` NULL: all nodes that the cache knows. Everything in *ret is in the arena, except the

@@ -9,8 +9,9 @@
 struct ready_constraint {
     const struct spread_constraint *constraint;
     struct topology_column column;
-    const uint32_t *counts; /* counted pods per slot; NULL: the selector counts no pod */
-    const int64_t *assumed; /* per slot, a whole pod is CACHE_POD; NULL: none; for scores only */
+    const uint32_t *counts; /* number of counted pods per slot; NULL: the selector counts no pod */
+    const int64_t *assumed; /* parts of assumed pods per slot, a whole pod is CACHE_POD; NULL: none;
+                               for scores only */
     struct selector selector;
     uint64_t selector_steps; /* steps to match the selector with one pod */
     int64_t self;            /* 1 if the selector matches the pod itself */
@@ -31,8 +32,8 @@ struct ready_constraints {
 int constraints_compile(struct evaluation *e, bool hard);
 /*
  * Returns the pod's own constraints of one kind (hard or soft), compiled before. A pod without any
- * constraint, hard or soft, gets the defaults. Notes each as applied. 0, ALGORITHM_SKIP if the
- * result is empty, or -errno.
+ * constraint, hard or soft, gets the defaults. Notes each constraint as applied. Returns 0,
+ * ALGORITHM_SKIP if there is no constraint, or -errno.
  */
 int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
                       struct err *err);
@@ -54,13 +55,13 @@ enum { NO_DOMAIN = -1 };
 /* The `score` of struct algorithm for soft constraints. */
 int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err);
 
-/* Sets *ret to the pod's labels that `keys` name, as requirements key == value; skips keys that the
+/* Sets *ret to the pod's labels with these keys, as requirements key == value; skips keys that the
  * pod lacks. */
 int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labels *labels,
                    struct arena *arena, struct labels *ret);
 
-/* Sets e->rule to the rule that scores the pod. A rule with all_keys loses the terms whose key no
- * candidate has, and is not used if fewer than two are left. 0 or -errno. */
+/* Sets e->rule to the rule that scores the pod. A rule with all_keys loses the terms with a key
+ * that no candidate has, and is not used if fewer than two terms are left. Returns 0 or -errno. */
 int ordered_rule_of_scores(struct evaluation *e);
 
 /* Returns the flags that a constraint's inclusion policies require. */
