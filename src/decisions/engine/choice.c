@@ -39,8 +39,8 @@ static int best_known(const struct evaluation *e, const int64_t *scores, struct 
     return 0;
 }
 
-/* Keeps only the nodes in one random node's domain, under every key of the spread but the hostname.
- * Sets *ret_hostname if the hostname is a key, too. */
+/* Chooses a random node, and keeps only the nodes in its domain of every key of the spread except
+ * the hostname. Sets *ret_hostname if the hostname is a key, too. */
 static int keep_one_domain(struct evaluation *e, uint64_t *seed, struct picks *picks,
                            bool *ret_hostname) {
     uint32_t slot = e->slots[picks->items[random_below(seed, picks->count)]];

@@ -57,7 +57,7 @@ int constraints_compile(struct evaluation *e, bool hard) {
     return r;
 }
 
-/* Sets the members for counting; `question` is about the compiled selector. */
+/* Sets the members that counting needs; `question` is about the compiled selector. */
 static int make_ready(struct evaluation *e, const struct spread_constraint *c,
                       const struct counter_question *question, struct ready_constraint *ret) {
     const struct selector selector = *question->selector;
@@ -100,7 +100,7 @@ static int defaults_ready(struct evaluation *e, bool hard, const struct spread_c
     int r = cache_default_selector(e->view, &e->pod->meta, e->arena, &borrowed, err);
     if (r != 0 || borrowed.count == 0)
         return r;
-    r = selector_copy(&borrowed, e->arena, &selector); /* read when the view is closed */
+    r = selector_copy(&borrowed, e->arena, &selector); /* for use after the view is closed */
     if (r == 0)
         r = counter_question_init(&question, e->pod->meta.namespace, &selector);
     ret->require_all = !e->options->system_defaults;

@@ -42,7 +42,8 @@ static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to judge the pod");
 }
 
-/* Returns at most KEY_SHOWN bytes of a key, ending with a whole character: reasons become JSON. */
+/* Returns the first KEY_SHOWN bytes of a key at most, without a part of a character: reasons become
+ * JSON. */
 static struct str shown(struct str key) {
     size_t n = key.n;
     if (n > KEY_SHOWN)
@@ -142,7 +143,7 @@ static int evaluate(struct evaluation *e, struct cache *cache, const struct cand
     if (r == 0)
         r = work(e, result, err);
     cache_view_close(&view);
-    e->steps = NULL; /* steps and view were this function's */
+    e->steps = NULL; /* steps and view end with this function */
     e->view = NULL;
     if (r == -E2BIG)
         return err_set(err, -E2BIG, "the pod takes more than %llu steps to evaluate",
@@ -168,7 +169,7 @@ struct speakers {
     const struct algorithm *algorithms[FILTERS];
     void *states[FILTERS];
     uint64_t node_steps[FILTERS], pod_steps[FILTERS];
-    uint32_t applied[FILTERS], applied_count[FILTERS]; /* constraints: the first, and how many */
+    uint32_t applied[FILTERS], applied_count[FILTERS]; /* first constraint, and their number */
     uint32_t count;
 };
 

@@ -1,8 +1,8 @@
 /*
- * Filters by resources: a node passes if its pods' requests leave room for the pod, in every
- * resource and in the number of pods. If the pod alone is too large for a node, no preemption
- * helps. upstream: plugins/noderesources/fit.go. A DeviceClass's resource is judged like any other:
- * devices are not known here.
+ * Filters by resources: a node passes if its pods leave room for the pod in every resource, and in
+ * the number of pods. If the pod alone is too large for a node, no preemption helps. upstream:
+ * plugins/noderesources/fit.go. A DeviceClass's resource is judged like any other: devices are not
+ * known here.
  *
  * A node that reports no resources has none, as upstream. If no node reports any, the state was
  * written by hand: resources are not judged, and the answer lists them as not judged.
@@ -26,8 +26,8 @@ struct fit_state {
     struct wanted *wanted; /* in upstream's order */
     uint32_t count;
     uint32_t *removed_pods;        /* per slot */
-    uint8_t first_reason;          /* reasons from here on are this algorithm's ... */
-    uint8_t verdicts[REASONS_MAX]; /* ... and belong to these verdicts */
+    uint8_t first_reason;          /* index of this algorithm's first reason */
+    uint8_t verdicts[REASONS_MAX]; /* [reason]: the verdict of this reason */
 };
 
 static int add_wanted(struct fit_state *s, const struct resource *resource) {
@@ -84,7 +84,7 @@ static int fit_prefilter(struct evaluation *e, void **ret_state, struct err *err
         return -ENOMEM;
     e->node_steps = 2 + 2 * (uint64_t)s->count;
     e->pod_steps = 2 + 2 * (uint64_t)s->count;
-    /* for when there are more combinations than reasons */
+    /* used if there are more combinations of resources than reasons */
     s->first_reason = reason_add(e, "Insufficient resources", STR(""), "");
     s->verdicts[s->first_reason] = VERDICT_UNSCHEDULABLE;
     uint8_t second = reason_add(e, "Insufficient resources", STR(""), "");
@@ -98,7 +98,7 @@ static uint8_t any_reason(const struct fit_state *s, enum verdict verdict) {
     return (uint8_t)(s->first_reason + (verdict == VERDICT_UNRESOLVABLE));
 }
 
-/* Returns the reason with this text and verdict, once for each pair. */
+/* Returns the reason with this text and verdict; adds it if it is new. */
 static uint8_t reason_of(struct fit_state *s, struct str text, enum verdict verdict) {
     for (uint32_t i = s->first_reason; i < s->e->reason_count; i++)
         if (s->verdicts[i] == verdict && str_eq(s->e->reasons[i], text) &&

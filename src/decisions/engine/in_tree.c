@@ -39,7 +39,8 @@ int in_tree_prepare(struct evaluation *e) {
     return r == -ENOMEM ? r : 0;
 }
 
-/* A caller that selects some filters gets no scores of other plugins. */
+/* Does the caller want this plugin's scores? If it selects filters, only those of the same plugins.
+ */
 static bool is_asked(const struct evaluation *e, const char *plugin) {
     uint32_t filters = e->options->filters;
     return filters == 0 || filters == FILTERS_ALL ||
@@ -62,7 +63,7 @@ int in_tree_score(struct evaluation *e, struct score_result *out, struct err *er
         if (column->scores == NULL)
             return -ENOMEM;
         int r = e->count == 0 ? ALGORITHM_SKIP : plugins[p].score(e, column->scores, err);
-        e->applied_count = applied; /* they were noted for the extender's own column */
+        e->applied_count = applied; /* constraints have been noted for the extender's own column */
         if (r == ALGORITHM_SKIP)
             continue;
         if (r != 0)

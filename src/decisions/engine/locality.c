@@ -9,10 +9,10 @@
  * too late to use them, and would keep the worker from leaving. They are not counted elsewhere
  * either.
  *
- * A node's score is, over all datasets weighted by size, the share of the bytes that are in its
- * domain of a tier but in no domain of an earlier tier, times the tier's weight: by default on the
- * node itself 100, else in its zone 25, else in its region 10. So the dataset's own topology labels
- * are not needed. The best candidate is normalised to 100.
+ * A node's score is a sum over all datasets, weighted by size, and over all tiers: the share of the
+ * bytes that are in the node's domain of the tier, but in no domain of an earlier tier, times the
+ * tier's weight (by default 100 on the node itself, 25 in its zone, 10 in its region). So the
+ * dataset's own topology labels are not needed. The best candidate is normalised to 100.
  *
  * Locality filters no node: nodes that a hard constraint forbids are not scored.
  */
@@ -46,8 +46,8 @@ static const struct str worker_pod_label = STR(FLUID_LABEL_DATASET);
 
 struct tier {
     struct str key;
-    bool is_node;                  /* the hostname tier, which has no column; else: */
-    struct topology_column column; /* its domains */
+    bool is_node;                  /* this is the hostname tier, which has no column */
+    struct topology_column column; /* domains of another tier */
     double gain;                   /* how much the tier's weight exceeds the weights of farther
                                       tiers; at least 0 */
 };
@@ -59,11 +59,11 @@ struct locality {
     uint32_t tier_count;
     double nearest;    /* sum of all gains */
     double *held;      /* [slots] the present dataset's counted bytes, in any unit */
-    double sum;        /* all its bytes, counted or not */
-    double *near;      /* [slots] the bytes that a tier so far has in the node's domain */
+    double sum;        /* all bytes of the present dataset, counted or not */
+    double *near;      /* [slots] most bytes in the node's domain of any tier so far */
     double *scores;    /* [slots] */
     double *before;    /* [slots] scores without the present dataset; NULL: no report */
-    struct str *names; /* [tier_count + 1] the tiers', for reports */
+    struct str *names; /* [tier_count + 1] names of the tiers, for reports */
 };
 
 /* ---- the tiers ---- */
@@ -77,10 +77,10 @@ static struct str tier_name(struct str key) {
 
 /*
  * w0*L + w1*(Z-L) + w2*(R-Z) is (w0-w1)*L + (w1-w2)*Z + w2*R, so that tiers can be added up one by
- * one. A node without a region forms one with its zone, and so on: missing labels of far tiers do
- * not reduce near ones. A tier that weighs less than a later one counts as much as that one: nearer
- * is never worse. If a tier's domains do not contain those of the tier before, the larger share of
- * the two counts for both.
+ * one. A node without a region forms a region with its zone, and so on: missing labels of far tiers
+ * do not reduce near ones. A tier that weighs less than a later one counts as much as that one:
+ * nearer is never worse. If a tier's domains do not contain those of the tier before, the larger
+ * share of the two counts for both.
  */
 static int tiers_open(struct locality *l) {
     const struct engine_options *options = l->e->options;
@@ -242,7 +242,7 @@ static bool has_bytes(const struct locality *l, const struct tier *tier, const b
     return domain != TOPOLOGY_NONE && inside[domain];
 }
 
-/* Notes for each candidate without a nearer tier whether its domain of this tier has bytes. */
+/* Notes the tier for each candidate without a nearer tier, if its domain of the tier has bytes. */
 static int report_tier(const struct locality *l, uint32_t t, struct dataset_report *report) {
     const struct tier *tier = &l->tiers[t];
     bool *inside = NULL;
@@ -280,7 +280,7 @@ static int report_leaving(const struct locality *l, struct dataset_report *repor
     return 0;
 }
 
-/* Reports one dataset. `total` is the importance of all datasets. */
+/* Reports one dataset. `total` is the sum of the importance of all datasets. */
 static int report_dataset(struct locality *l, const struct mounted_dataset *d, double importance,
                           double total) {
     struct evaluation *e = l->e;

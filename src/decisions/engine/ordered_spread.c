@@ -8,8 +8,8 @@
  * all pods in parts.
  *
  * Domains come from the nodes that pass the terms' inclusion policies. A node without a term's key
- * is rejected when the term is hard; under a soft term it is a domain of its own, or, as the rule
- * has it, worse than every other node (upstream: PodTopologySpread's score ignores such nodes).
+ * is rejected when the term is hard; under a soft term it is a domain of its own or, with all_keys,
+ * worse than every other node (upstream: PodTopologySpread's score ignores such nodes).
  */
 #include "engine/counted.h"
 #include "engine/priority.h"
@@ -33,7 +33,8 @@ struct ordered_state {
     const uint8_t *feasible;
     uint8_t common; /* marks that all known nodes have */
     const uint32_t *counts;
-    const int64_t *assumed; /* a whole pod is CACHE_POD; NULL: none, or for the filter */
+    const int64_t *assumed; /* parts of pods per slot, a whole pod is CACHE_POD; NULL: none, and in
+                               the filter */
     struct selector group;
 };
 
@@ -167,7 +168,7 @@ struct flight_marks {
     struct ordered_state *state;
     uint32_t
         *leaf_of;  /* [slots]: PREFIX_NONE where nothing counts; NULL: no flight was found yet */
-    uint32_t mark; /* the present flight's: it counts once in a domain */
+    uint32_t mark; /* mark of the present flight, which counts once in a domain */
 };
 
 /* Finds the prefixes of the nodes, once for all flights. 0, -E2BIG or -ENOMEM. */
@@ -317,7 +318,7 @@ static struct filter_status ordered_filter(const struct evaluation *e, void *sta
         return (struct filter_status){VERDICT_UNRESOLVABLE, s->reasons[missing].missing};
     ordered_domains_path(&s->domains, slot, path);
     for (uint32_t t = 0; t < s->domains.term_count; t++) {
-        if (path[t] == PREFIX_NONE) /* no feasible node there: nothing to compare with */
+        if (path[t] == PREFIX_NONE) /* no feasible node there, so nothing to compare with */
             break;
         const struct ordered_count *own = &items[path[t]];
         const int64_t over = rounds_over(&s->terms[t], parent, own->count);
@@ -349,7 +350,7 @@ static struct str path_of(const struct evaluation *e, const struct ordered_state
     return arena_str(e->arena, strbuf_str(&path));
 }
 
-/* Returns the node's prefix under the terms up to `last`, or PREFIX_NONE; Sets *ret_allowed if
+/* Returns the node's prefix under the terms up to `last`, or PREFIX_NONE; sets *ret_allowed if
  * every hard term among them allows one more pod. */
 static uint32_t prefix_of(const struct ordered_state *s, uint32_t last, uint32_t slot,
                           bool *ret_allowed) {
@@ -370,7 +371,7 @@ static int ordered_domains_of(const struct evaluation *e, void *state, uint32_t 
                               struct domain_sheet *ret) {
     const struct ordered_state *s = state;
     uint32_t slots = topology_slots(e->view->nodes.topology), prefixes = s->domains.tree.count;
-    uint32_t *index = arena_array(e->arena, prefixes, sizeof *index); /* + 1; 0: none */
+    uint32_t *index = arena_array(e->arena, prefixes, sizeof *index); /* item + 1; 0: none */
     ret->items = arena_array(e->arena, prefixes, sizeof *ret->items);
     if (index == NULL || ret->items == NULL)
         return -ENOMEM;
@@ -440,9 +441,10 @@ static struct leaf_score *score_of(const struct ordered_state *s, struct leaf_sc
     return leaf;
 }
 
-/* Maps the lowest raw score to 0 and the highest to 100. Between them the distance counts, but two
- * scores share a step only if there are not enough steps: the first key has the highest bits of a
- * raw score, so by distance alone the later keys would be lost. `worst` never shares its step. */
+/* Maps the lowest raw score to 0 and the highest to 100. Scores between them keep their distances,
+ * but two scores share a step only if there are not enough steps: the first key has the highest
+ * bits of a raw score, so by distance alone the later keys would be lost. `worst` never shares its
+ * step. */
 static int normalize(struct arena *arena, struct leaf_score *leaves, uint32_t leaf_count,
                      struct leaf_score *worst) {
     const uint32_t most = leaf_count + 1;

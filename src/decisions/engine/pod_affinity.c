@@ -16,22 +16,22 @@
 /* Pods per domain of one topology key. */
 struct key_tables {
     struct topology_column column;
-    /* [column.domains]: pods that the pod's terms with this key match; for scores `beside` has the
-     * sums of all weights */
+    /* [column.domains]: number of pods that match the pod's terms with this key; for scores
+     * `beside` has the sum of all weights */
     int64_t *beside, *apart;
-    int64_t *against; /* [column.domains]: terms of pods there that match the pod */
+    int64_t *against; /* [column.domains]: number of terms of pods there that match the pod */
 };
 
 struct affinity_state {
     struct cache_meant meant;     /* the pod's own terms: affinity first, then anti-affinity */
     uint32_t *key_of;             /* [meant.count]: the key of each term */
     uint32_t beside;              /* number of affinity terms among them */
-    struct cache_meaning meaning; /* marked with their keys */
+    struct cache_meaning meaning; /* running pods' terms that match it, marked with keys */
     struct key_tables *keys;
     uint32_t key_count;
     int64_t found, against; /* the sums of all tables `beside` and `against` */
-    bool first_may;         /* the pod's own terms match itself */
-    bool *means;            /* [meant.count], of one pod */
+    bool first_may;         /* the pod's own terms match itself: a first pod passes */
+    bool *means;            /* [meant.count]: does the term match the present pod? */
     uint8_t beside_reason, apart_reason, against_reason;
 };
 
@@ -45,11 +45,11 @@ int pod_affinity_prepare(struct evaluation *e) {
     return r == -ENOMEM ? r : 0;
 }
 
-/* ---- keys: each of them once ---- */
+/* ---- the list of keys, each key once ---- */
 
 struct key_use {
     struct str key;
-    uint32_t *index; /* to be set */
+    uint32_t *index; /* set to the key's index */
 };
 
 static int compare_uses(const void *a, const void *b) {
@@ -153,7 +153,7 @@ static void add_meaning(void *ctx, uint32_t slot, const struct meaning_term *ter
     count_meaning(ctx, slot, terms, count, 1);
 }
 
-/* upstream: podMatchesAllAffinityTerms() of the pod itself */
+/* Do all affinity terms of the pod match the pod itself? upstream: podMatchesAllAffinityTerms() */
 static bool means_itself(const struct affinity_state *s, const struct meant_pod *pod) {
     const struct labels none = {0};
     for (uint32_t t = 0; t < s->beside; t++) {
@@ -189,8 +189,8 @@ static int open_state(struct evaluation *e, uint32_t kinds, struct affinity_stat
     return make_keys(e, s);
 }
 
-/* Visits matching pods. Returns -ENODATA if labels of some pods are not kept, so a term may match
- * them. */
+/* Visits the pods that match. Returns -ENODATA if a term may match pods with labels that are not
+ * kept. */
 static int visit_meant(const struct evaluation *e, struct affinity_state *s,
                        cache_meant_fn *visit) {
     int r = s->meant.count > 0 ? cache_meant_visit(e->view, &s->meant, e->arena, visit, s) : 0;
@@ -224,7 +224,7 @@ static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err
 
 /* ---- judging ---- */
 
-/* Does the node have all keys, and each of its domains such a pod? */
+/* Does the node have the keys of all affinity terms, and each of these domains a matching pod? */
 static bool is_beside(const struct affinity_state *s, uint32_t slot) {
     bool there = true;
     for (uint32_t t = 0; t < s->beside; t++) {
@@ -295,7 +295,7 @@ const struct algorithm pod_affinity_algorithm = {
     .restore_pod = affinity_restore,
 };
 
-/* ---- scores: preferences of the pod and of running pods, and required terms of these ---- */
+/* ---- scores: preferences of the pod and of running pods, required terms of running pods ---- */
 
 static void add_preference(struct affinity_state *s, uint32_t key, uint32_t slot,
                            const struct pod_term *term) {

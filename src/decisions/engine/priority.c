@@ -56,11 +56,11 @@ static void climb(struct ladder *l, int64_t scale, int32_t steps) {
     }
 }
 
-/* Scores up to here are looked up. */
+/* The highest score that a table may have. */
 enum { TABLE_MAX = 1024 };
 
-/* Does the same by tables, without a search for each score. Returns false if the scale is too long.
- */
+/* Does priorities_of() by tables, without a search for each score. Returns false if the scale is
+ * too long. */
 static bool by_table(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
                      int32_t *ret) {
     bool seen[TABLE_MAX + 1] = {false};
@@ -84,7 +84,7 @@ static bool by_table(const int64_t *scores, uint32_t count, int64_t scale, int32
             ladder.scores[ladder.count++] = score;
     }
     if (few && best > 0)
-        climb(&ladder, scale, steps); /* else every step is 0 */
+        climb(&ladder, scale, steps); /* otherwise every step is 0 */
     for (uint32_t i = 0; few && i < ladder.count; i++)
         step_of[ladder.scores[i]] = ladder.steps[i];
     for (int64_t score = 0; !few && score <= best; score++)
@@ -104,7 +104,7 @@ void priorities_of(const int64_t *scores, uint32_t count, int64_t scale, int32_t
     for (uint32_t i = 0; !few && i < count; i++)
         best = scores[i] > best ? scores[i] : best;
     if (few && best > 0)
-        climb(&ladder, scale, steps); /* else nobody scores, and every step is 0 */
+        climb(&ladder, scale, steps); /* otherwise no score is above 0, and every step is 0 */
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && scores[i] == scores[i - 1])
             ret[i] = ret[i - 1];

@@ -17,10 +17,11 @@
 struct hard_constraint {
     int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
     int64_t min, domains;
-    int64_t *least; /* a tree: place 1 has the minimum, place n the smaller of 2n and 2n + 1; domain
-                       d is at leaves + d; NULL until a pod is removed */
+    int64_t *least; /* a tree: place 1 has the minimum, place n the smaller count of 2n and 2n + 1;
+                       domain d is at leaves + d; NULL until a pod is removed */
     uint32_t leaves;
-    uint32_t *in_flight; /* [column.domains]: pods that may land there; NULL: none do */
+    uint32_t *in_flight; /* [column.domains]: number of pods in flight that may land there; NULL: no
+                            pod is in flight */
     uint8_t missing_reason, skew_reason, flight_reason;
 };
 
@@ -73,7 +74,7 @@ static bool one_counts(const struct ready_constraints *ready, uint32_t c, uint32
     return node_counts(ready, c, slot) && has_all_keys(ready, slot);
 }
 
-/* Sets every domain of a counted node to 0. */
+/* Sets the table's item to 0 for every domain with a counted node. */
 static void find_domains(const struct ready_constraints *ready, uint32_t c, int64_t *table,
                          uint32_t slots) {
     const struct topology_column *column = &ready->items[c].column;
@@ -111,9 +112,9 @@ struct flight_marks {
     const struct evaluation *e;
     const struct spread_state *state;
     uint32_t constraint;
-    uint32_t *domain_of;         /* [slots]: where the constraint counts; TOPOLOGY_NONE: nowhere */
+    uint32_t *domain_of; /* [slots]: the node's domain; TOPOLOGY_NONE: the node is not counted */
     uint32_t *in_flight, *marks; /* [column.domains] */
-    uint32_t mark;               /* the present flight's: it counts once in a domain */
+    uint32_t mark;               /* mark of the present flight, which counts once in a domain */
 };
 
 /* Finds the domains where nodes are counted, once for all flights. 0, -E2BIG or -ENOMEM. */
@@ -279,7 +280,7 @@ static void judge_by(const struct evaluation *e, const struct ready_constraint *
 static void spread_filter_all(const struct evaluation *e, void *state, uint8_t *verdicts,
                               uint8_t *reasons) {
     const struct spread_state *s = state;
-    uint16_t *table = arena_array_unset(e->arena, e->count, sizeof *table); /* NULL: without it */
+    uint16_t *table = arena_array_unset(e->arena, e->count, sizeof *table); /* NULL: no table */
     for (uint32_t i = 0; i < s->ready.count; i++)
         judge_by(e, &s->ready.items[i], &s->hard[i], table, verdicts, reasons);
 }
@@ -292,7 +293,7 @@ static int spread_domains(const struct evaluation *e, void *state, uint32_t cons
     const struct ready_constraint *rc = &s->ready.items[constraint];
     const struct hard_constraint *h = &s->hard[constraint];
     uint32_t slots = topology_slots(e->view->nodes.topology);
-    uint32_t *index = arena_array(e->arena, rc->column.domains, sizeof *index); /* + 1; 0: none */
+    uint32_t *index = arena_array(e->arena, rc->column.domains, sizeof *index); /* item + 1 */
     ret->items = arena_array(e->arena, rc->column.domains, sizeof *ret->items);
     if (index == NULL || ret->items == NULL)
         return -ENOMEM;

@@ -20,14 +20,14 @@ struct soft_constraint {
                        label"; NULL with hostname */
     uint32_t
         no_label; /* the domain of nodes without the label, which only the system defaults score */
-    int64_t candidates; /* number of domains among candidates; hostname: of candidates */
+    int64_t candidates; /* number of domains with candidates; with hostname: number of candidates */
     double weight;
 };
 
 struct soft_state {
     struct ready_constraints ready;
     struct soft_constraint *soft; /* [ready.count] */
-    bool *ignored;                /* per candidate: not known, or lacks a required key; scores 0 */
+    bool *ignored;                /* per candidate: unknown, or lacks a required key; scores 0 */
     uint32_t scored;              /* candidates that are not ignored */
     bool domains;                 /* there is a constraint that counts per domain */
     bool fine;                    /* parts of pods count */
@@ -74,7 +74,7 @@ static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err
     return arena_failed(e->arena) ? -ENOMEM : 0;
 }
 
-/* Finds the candidates' domains, and from their number the weights. */
+/* Finds the candidates' domains, and computes the weights from the number of domains. */
 static void soft_domains(const struct evaluation *e, struct soft_state *s) {
     for (uint32_t i = 0; s->domains && i < e->count; i++) {
         if (s->ignored[i])

@@ -1,8 +1,8 @@
 /*
  * Filters by the pod's PersistentVolumeClaims. A bound claim needs a node in reach of its volume. A
  * claim that waits for a pod needs a node in reach of an unbound volume of its class, or a node for
- * which the class makes one. upstream: plugins/volumebinding, without the capacity of storage, and
- * without volumes of in-tree drivers that a CSI driver has taken over.
+ * which the class creates a volume. upstream: plugins/volumebinding, without the capacity of
+ * storage, and without volumes of in-tree drivers that a CSI driver has taken over.
  */
 #include "engine/claims.h"
 
@@ -11,8 +11,8 @@
 struct binding_state {
     const struct pod_claims *claims;
     const uint8_t **bound;  /* flags per slot; NULL: the claim's volume may be anywhere */
-    const uint8_t **places; /* likewise */
-    uint32_t *taken;        /* by static volume: the number of the last node that took the volume */
+    const uint8_t **places; /* flags per slot, for each place of a waiting claim */
+    uint32_t *taken;        /* per static volume: number of the last node where a claim took it */
     uint32_t node;          /* number of the node that is judged, from 1 */
     uint8_t rejected, conflict, no_volume, both;
 };
@@ -25,7 +25,7 @@ static uint64_t steps_of_node(const struct pod_claims *claims) {
     return steps;
 }
 
-/* Is half of all steps enough? Otherwise claims are not judged. */
+/* Can the claims be judged with half of all steps? If not, they are not judged. */
 static bool is_affordable(const struct evaluation *e, const struct pod_claims *claims) {
     const uint64_t slots = topology_slots(e->view->nodes.topology);
     const uint64_t places = (uint64_t)claims->place_count + claims->bound_count;
@@ -93,8 +93,8 @@ static bool is_in_reach(const struct binding_state *s, uint32_t place, uint32_t 
     return place == POD_CLAIMS_ANYWHERE || (s->places[place][slot] & CANDIDATE_AFFINITY) != 0;
 }
 
-/* Takes the first volume in reach that no other claim of the pod has taken. A volume that names the
- * claim is its only one. upstream: FindMatchingVolume */
+/* Takes the first volume in reach that no other claim of the pod has taken. If a volume names the
+ * claim, the claim can only have this volume. upstream: FindMatchingVolume */
 static bool take_volume(struct binding_state *s, const struct waiting_claim *w, uint32_t slot) {
     for (uint32_t i = 0; i < w->volume_count; i++) {
         const struct static_volume *v = &w->volumes[i];
