@@ -10,9 +10,9 @@
 
 struct explain_access {
     const char *token_file;
-    struct file_signature signature; /* of the file last read; for explain_access_poll() */
+    struct file_signature signature; /* signature of the token's file when it was last read */
     struct mutex mutex;              /* guards the token */
-    struct secret token;             /* empty: no caller has it */
+    struct secret token;             /* empty: no caller is accepted by token */
 };
 
 /* ---- the token ---- */

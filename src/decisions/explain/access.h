@@ -1,7 +1,7 @@
 /*
  * Decides if a caller may read explanations. They name pods and nodes, so only callers with the
- * token, and callers on the machine itself, may read them. Everybody who may forward a port to the
- * pod is a caller on the machine.
+ * token, and callers on the machine itself, may read them. A person who may forward a port to the
+ * pod counts as a caller on the machine.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ void explain_access_free(struct explain_access *a); /* NULL is fine */
  * token stays in force. Call about once a second, from one thread. */
 void explain_access_poll(struct explain_access *a);
 
-/* May this caller read? If not, answers the request with the reason and returns false. Any thread.
- */
+/* May this caller read explanations? If not, answers the request with the reason and returns false.
+ * Any thread. */
 bool explain_access_check(struct explain_access *a, const struct http_request *request,
                           struct http_response *response);

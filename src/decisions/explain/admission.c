@@ -11,7 +11,7 @@ static bool put_pair(struct decision *d, const struct label *keys, struct str a,
     return decision_keep(d, before);
 }
 
-/* Writes the annotations of the audit log, except those that other members have. */
+/* Writes the annotations of the audit log, except those that are also in other members. */
 static void put_notes(struct decision *d, const struct review_answer *answer) {
     static const struct label keys = {{"plugin", 6}, {"note", 4}};
     if (!decision_begin_list(d, STR("notes")))
@@ -38,7 +38,7 @@ static void put_warnings(struct decision *d, const struct review_answer *answer)
 }
 
 /* Writes the operation with its whole value or, if that does not fit, with the value's length: a
- * part of a value would look like a value that was patched in. */
+ * part of a value would look like the whole value of the patch. */
 static bool put_operation(struct decision *d, const struct patch_operation *o) {
     static const struct label keys = {{"path", 4}, {"value", 5}};
     struct decision_mark before = decision_mark(d);

@@ -25,9 +25,9 @@ struct admission_record {
     const struct review_answer *answer;
     enum admission result;
     struct moment began;
-    const struct cache *cache; /* with the nodes and pods that were used; NULL: none */
+    const struct cache *cache; /* has the nodes and pods that the review used; NULL: no cache */
 };
-/* Adds the answer to the ring, if there is one (not NULL). An update that was left unchanged is not
- * recorded. */
+/* Adds the answer to the ring, if there is one (not NULL). An update that the review left unchanged
+ * is not recorded. */
 void admission_record(const struct admission_record *record, struct ring *ring,
                       struct arena *arena);

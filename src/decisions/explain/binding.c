@@ -34,7 +34,8 @@ static void put_known(struct rendering *r, struct str key, int64_t value) {
         json_put_integer(&r->w, value);
 }
 
-/* Returns how many of `count` items to show. Adds the rest to the member's omitted items. */
+/* Returns how many of `count` items to show. Adds the number of the other items to the member's
+ * omitted items. */
 static uint32_t shown(struct rendering *r, struct str name, uint32_t count) {
     const uint32_t limit = r->how->limit;
     uint32_t at = 0;

@@ -18,7 +18,7 @@
  * "affinity" is the term in force; if no term fits, everything else is about the first term that
  * was tried. A verdict is Pass, the name of a filter, or Deleting: a cluster under deletion takes
  * no part. Scores and replicas are those of clusters that pass. "summary", "models" and "accurate"
- * are null if they were not asked or have no answer. "patch" and "status" are the merge
+ * are null if that estimator was not asked or has no answer. "patch" and "status" are the merge
  * patches that Karmada's scheduler would send; {} means none.
  *
  * Maps and lists are sorted by name, byte-wise, except "selected", the groups (best first) and

@@ -24,7 +24,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Sorts the names, and returns their places in that order; NULL without memory. */
+/* Sorts the names, and returns the place of each in the sorted order; NULL without memory. */
 static const uint32_t *sort_places(struct named *names, uint32_t count, struct arena *arena) {
     uint32_t *places = arena_array_unset(arena, count, sizeof *places);
     if (count > 1)

@@ -7,10 +7,10 @@
 struct binding_order {
     struct str binding;         /* "ns/name"; "name" if cluster-wide */
     const uint32_t *clusters;   /* the question's clusters, by name */
-    const uint32_t *candidates; /* those that pass, by name */
+    const uint32_t *candidates; /* the clusters that pass, by name */
     const struct str *levels;   /* the names of the groups' levels */
 };
-/* Makes *ret in the arena and spends the arena's steps. Returns 0, -E2BIG or -ENOMEM. */
+/* Fills *ret; its memory and steps are the arena's. Returns 0, -E2BIG or -ENOMEM. */
 int binding_order_make(const struct binding_report *report, struct arena *arena,
                        struct binding_order *ret, struct err *err) MUST_CHECK;
 

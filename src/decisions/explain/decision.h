@@ -21,7 +21,8 @@ enum {
     DECISION_MESSAGE_SHOWN = 256, /* at most so many bytes of a sentence */
 };
 
-/* The age of the data that a decision used, by kind; -1: the kind was not used, or has no age. */
+/* The age of the data that a decision used, by kind; -1: data of this kind was not used, or has no
+ * age. */
 struct decision_ages {
     int64_t nodes_ms, pods_ms;
     int64_t workloads_ms; /* Services, ReplicaSets and so on: defaults use their selectors */
@@ -36,14 +37,14 @@ struct decision_about {
     int64_t at_us, took_us; /* wall clock, microseconds since 1970; duration */
     int64_t data_age_ms;
     const struct decision_ages *ages; /* NULL: not written */
-    bool dry_run;                     /* all dry runs together have one share of the ring */
+    bool dry_run;                     /* a dry run: all dry runs share one part of the ring */
     const char *result;               /* "answered", "no opinion", "bound", ... */
     struct str message;               /* why, in a sentence, or "" */
 };
 
 struct decision {
     struct json_writer w;
-    uint32_t nodes; /* the most nodes named for each reason, and the most scores written */
+    uint32_t nodes; /* the most nodes to name for each reason, and the most scores to write */
     bool cut;       /* something did not fit */
 };
 
@@ -54,7 +55,7 @@ void decision_end(struct decision *d);
 
 /* ---- for the files that add members ---- */
 
-/* A position in what has been written. */
+/* A position in the text written so far. */
 struct decision_mark {
     size_t n;
     bool comma;

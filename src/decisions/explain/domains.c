@@ -49,8 +49,8 @@ static bool is_ours(const struct filter_result *result, uint32_t reason) {
     return reason_meaning(result->reason_texts[reason])->ours;
 }
 
-/* Appends "6 cordoned, 2 in use": either kube-scheduler's reasons or Evenkeel's. Returns the number
- * of these nodes; appends nothing if `out` is NULL. */
+/* Appends "6 cordoned, 2 in use": only Evenkeel's reasons (`ours`), or only kube-scheduler's.
+ * Returns the number of nodes with such reasons; appends nothing if `out` is NULL. */
 static uint32_t say_reasons(const struct filter_result *result, const struct allowed *allowed,
                             bool ours, struct strbuf *out) {
     struct allowed left = *allowed;

@@ -21,6 +21,6 @@ void decision_put_domains(struct decision *d, const struct filter_result *result
 void domains_say(const struct filter_result *result, const struct applied_constraint *applied,
                  struct strbuf *out);
 /* Appends the same in short: "allows only b; its 2 nodes: 2 cordoned". Needs an allowed domain.
- * Returns the kind of reason that refused all of these nodes; "" if there is not just one. */
+ * Returns the kind of reason that refused all of these nodes; "" if several kinds did. */
 const char *domains_say_only(const struct filter_result *result,
                              const struct applied_constraint *applied, struct strbuf *out);

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 
 #define NONE EVICTION_NONE
-/* Shares are numbered from 1, so that a table of them is not written until it is used. */
+/* Shares are numbered from 1, so that a zeroed table of shares needs no memory until it is used. */
 enum { NO_SHARE = 0 };
 
 struct place {
-    uint32_t older, newer; /* among all places */
+    uint32_t older, newer; /* neighbours by age among all places */
     uint32_t next;         /* the next newer place of its share */
 };
 
 struct share {
     uint64_t owner;
-    uint32_t first, last;           /* its places, the oldest first */
-    uint32_t count;                 /* of its places */
+    uint32_t first, last;           /* its oldest and its newest place */
+    uint32_t count;                 /* number of its places */
     uint32_t previous_equal, equal; /* neighbours in the list of shares of this size */
     uint32_t chain; /* next share with the same low bits of its owner, or next free share */
 };
@@ -25,10 +25,10 @@ struct share {
 struct eviction {
     uint32_t capacity, taken;
     struct place *places;     /* [capacity] */
-    uint32_t oldest, newest;  /* of the places */
+    uint32_t oldest, newest;  /* the oldest and the newest place */
     struct share *shares;     /* [capacity + 1] */
     uint32_t fresh, free;     /* the first share never used; the list of freed shares */
-    uint32_t *chains;         /* [mask + 1] by the owners' low bits */
+    uint32_t *chains;         /* [mask + 1]: first share by the low bits of its owner */
     uint32_t mask;            /* a power of two less one */
     uint32_t *of_count, most; /* [capacity + 1]: lists of shares by size; the largest size */
 };
@@ -108,7 +108,7 @@ static uint32_t find(struct eviction *s, uint64_t owner) {
     return id;
 }
 
-/* Returns a new share without places; the caller adds one at once. */
+/* Returns a new share without places; the caller adds a place at once. */
 static uint32_t open_share(struct eviction *s, uint64_t owner) {
     uint32_t id = s->free, *chain = chain_of(s, owner);
     if (id != NO_SHARE)
@@ -157,8 +157,8 @@ static void put(struct eviction *s, uint32_t id, uint32_t at) {
     resize(s, id, share->count + 1);
 }
 
-/* Returns a place. If all are taken, a largest share gives up a place: the owner's share, if it is
- * a largest one. */
+/* Returns a place. If all places are taken, the largest share gives up a place; if several shares
+ * are largest, the owner's share does. */
 static uint32_t make_room(struct eviction *s, uint32_t own) {
     if (s->taken < s->capacity)
         return s->taken++;

@@ -34,7 +34,7 @@ static bool lacks_domains(const struct applied_constraint *a) {
            a->domains < a->constraint->min_domains;
 }
 
-/* Appends what helps if nodes of allowed domains are refused for reasons of this kind alone. With
+/* Appends the remedy if nodes of allowed domains are refused for reasons of this kind alone. With
  * Honor, a domain in which the pod may use no node does not count any more; rules have no such
  * field. */
 static void say_remedy_of(const char *kind, const struct applied_constraint *a,

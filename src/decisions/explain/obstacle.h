@@ -10,10 +10,11 @@
 
 enum { OBSTACLE_BYTES = 170 }; /* bytes of a summary: with the pod's name, a line has 200 bytes */
 
-/* Is this a hard constraint that leaves no node to the pod? False if it was not reported. */
+/* Is this a hard constraint that leaves no node to the pod? False if its domains were not reported.
+ */
 bool obstacle_is(const struct applied_constraint *a);
-/* Appends "policy zones", "the pod", "the defaults" or "rule web". A constraint of the pod is the
- * policy's if the policy gives the same one. `policy` NULL: the pod has none. */
+/* Appends "policy zones", "the pod", "the defaults" or "rule web". A constraint of the pod counts
+ * as the policy's if the policy gives an equal constraint. `policy` NULL: the pod has no policy. */
 void obstacle_say_origin(const struct applied_constraint *a, const struct policy *policy,
                          struct strbuf *out);
 /* Appends the cause and a remedy, if one is known, in OBSTACLE_BYTES bytes; a remedy that has no

@@ -15,7 +15,7 @@ struct tallies {
         int64_t nodes;
     } items[TALLIES];
     uint32_t count;
-    int64_t total; /* nodes in all; -1: not given */
+    int64_t total; /* number of all nodes; -1: not given */
 };
 
 static void tally(struct tallies *t, struct str reason, int64_t nodes) {
@@ -135,7 +135,8 @@ static void say_selector(const struct pod *pod, struct strbuf *out) {
         strbuf_append_str(out, STR("; required node affinity"));
 }
 
-/* Appends if one hard constraint's minDomains can be reached, and which domains are allowed. */
+/* Appends a sentence about one hard constraint: can its minDomains be reached, and which domains
+ * are allowed? */
 static void say_constraint(const struct pending_question *q, const struct applied_constraint *a,
                            struct strbuf *out) {
     const struct spread_constraint *c = a->constraint;
@@ -178,10 +179,10 @@ enum { WANTED = FILTER_NODE_AFFINITY | FILTER_NODE_NAME };
 
 /* The nodes that fewest filters refuse. */
 struct near {
-    uint32_t wanted;  /* number of nodes that the pod's owner selects; of all if that is 0 */
+    uint32_t wanted;  /* number of nodes that the pod's owner selects, or of all nodes */
     uint32_t refused; /* filters that refuse all of these nodes */
     uint32_t least;   /* the smallest set of filters that refuses one node ... */
-    uint32_t nodes;   /* ... and how many nodes exactly this set refuses */
+    uint32_t nodes;   /* ... and the number of nodes that exactly this set refuses */
 };
 
 static void find_near(const struct pending_question *q, struct near *ret) {
@@ -308,8 +309,8 @@ static const char *say_not_tried(const struct pending_question *q, struct strbuf
     return "NotTried";
 }
 
-/* Can a dataset that is not ready be the cause of these reasons? Fluid makes the claim of a dataset
- * only when the dataset is bound. */
+/* Can a dataset that is not ready be the cause of these reasons? Fluid creates the claim of a
+ * dataset only after the dataset is bound. */
 static bool is_of_volumes(const struct tallies *t, struct str sentence) {
     struct str kind = str_of(reason_meaning(sentence)->kind);
     return has_kind(t, "Volume") || str_eq(kind, STR("UnboundClaim")) ||
@@ -350,8 +351,9 @@ static const char *say_sentence(const struct pending_question *q, struct str sen
     return meaning->kind;
 }
 
-/* If nodes pass now, Evenkeel does not check the reason that refused them, or the cluster changed.
- * Returns the kind of the first unchecked reason; NULL if no node passes or all are checked. */
+/* If nodes pass now, the cluster has changed, or Evenkeel does not check the reason that refused
+ * them. Returns the kind of the first unchecked reason; NULL if no node passes or all reasons are
+ * checked. */
 static const char *kind_of_unjudged(const struct pending_question *q, const struct tallies *t) {
     static const char *const unjudged[] = {"Volume", "UnboundClaim", "ClaimMissing", "Other"};
     uint32_t counts[256] = {0}; /* a reason is a byte */

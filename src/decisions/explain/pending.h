@@ -15,13 +15,14 @@ enum { PENDING_FILTERS = 11 }; /* number of filters of kube-scheduler and of Eve
 
 struct pending_question {
     const struct pod_state *state;
-    const struct pod *pod;           /* the same pod, as the engine reads it */
-    const struct filter_result *now; /* present result for all nodes, with options.reports; NULL: no
-                                        result */
-    uint32_t nodes;                  /* number of nodes in `now` */
-    /* For each node the filters that refuse it, each run alone: FILTER_* bits. NULL: not known. */
+    const struct pod *pod; /* the same pod, as the engine reads it */
+    const struct filter_result
+        *now;       /* present result for all nodes, with options.reports; NULL: no result */
+    uint32_t nodes; /* number of nodes in `now` */
+    /* For each node the filters that refuse it when each filter runs alone: FILTER_* bits. NULL:
+     * not known. */
     const uint32_t *refusing;
-    struct str filter_reasons[PENDING_FILTERS]; /* by bit: the filter's reason at one node */
+    struct str filter_reasons[PENDING_FILTERS]; /* by bit: the filter's reason for one node */
     struct str taint; /* a taint that keeps the pod off a node, "key=value:effect"; or "" */
     struct str unready_dataset, unready_phase; /* name and phase of a dataset that the pod mounts
                                                   and that is not ready; or "" */
@@ -29,7 +30,7 @@ struct pending_question {
 };
 
 /* Appends the sentence. Returns the kind: "Scheduled", "Deleted", "SchedulingGates", "Nominated",
- * "NotTried", "SchedulerError", "Dataset", or one of reasons.h. Static. */
+ * "NotTried", "SchedulerError", "Dataset", or a kind of reasons.h. Static. */
 const char *pending_say(const struct pending_question *q, struct strbuf *out);
 
 /* Appends the cause in one short line that begins with the constraint in the way and ends with a

@@ -29,7 +29,8 @@ static void put_name(struct rendering *r, uint32_t slot) {
     json_put_string(&r->w, ocm_cluster_name(r->d, slot));
 }
 
-/* Returns how many of `count` items to show. Notes the number left out: call once for a member. */
+/* Returns how many of `count` items to show. Notes the number of items left out: call it once for
+ * each member. */
 static uint32_t shown(struct rendering *r, struct str name, uint32_t count) {
     const uint32_t limit = r->how->limit;
     if (limit == 0 || count <= limit)
@@ -267,7 +268,7 @@ static void put_kept(struct rendering *r) {
 static void put_selection(struct rendering *r) {
     const struct ocm_decision *d = r->d;
     put_current(r, STR("current"), d->current, d->current_count);
-    const bool untouched = d->outcome == OCM_UNTOUCHED; /* then strangers stay selected, too */
+    const bool untouched = d->outcome == OCM_UNTOUCHED; /* strangers stay selected, too */
     (untouched ? put_current : put_slots)(r, STR("selected"), d->plan.selected,
                                           d->plan.selected_count);
     put_kept(r);
@@ -313,7 +314,8 @@ static void put_groups(struct rendering *r) {
     json_end_array(&r->w);
 }
 
-/* Writes no conditions if a ManagedClusterSet cannot be read: then the Placement keeps its own. */
+/* Writes no conditions if a ManagedClusterSet cannot be read: then the Placement keeps its
+ * conditions. */
 static void put_conditions(struct rendering *r) {
     const uint32_t count = r->d->outcome == OCM_UNTOUCHED ? 0 : OCM_CONDITIONS;
     json_key(&r->w, STR("conditions"));

@@ -23,9 +23,10 @@
  *
  * Scores are those of all clusters that pass OCM's own filters; sums only those of clusters with
  * the verdict Pass. "rounds" is there only on request, with "final" in a round where spread has a
- * weight. "kept" are the last of "selected": hard terms would not admit them now, but members stay.
- * "error" is the reason for no answer: a misconfiguration, or a ManagedClusterSet with a selector
- * that does not compile; then the present decision stays as it is.
+ * weight. "kept" are the last clusters of "selected": hard terms would not admit them now, but
+ * clusters that were selected before stay. "error" is the reason for no answer: a misconfiguration,
+ * or a ManagedClusterSet with a selector that does not compile; then the present decision stays as
+ * it is.
  *
  * Lists and maps are sorted by name, byte-wise, except "selected" (in the order of picking), "kept"
  * and "keptReasons" (in the same order). A limit bounds the items of each list and map, and
@@ -47,8 +48,8 @@ int placement_render(const struct ocm_decision *d, const struct placement_render
 
 /*
  * Appends {"clusterNames":["c1"],"failedClusters":{"c2":"reason"},"error":""}: every available
- * cluster and every cluster in the question is in one of the two. The error is the reason why
- * filters cannot answer.
+ * cluster and every cluster in the question is in one of the two members. The error is the reason
+ * why filters cannot answer.
  */
 int placement_render_filter(const struct ocm_decision *d, struct arena *arena,
                             struct strbuf *out) MUST_CHECK;

@@ -20,7 +20,7 @@ struct placement_request {
     struct policy_list policies; /* sorted */
     int64_t now_ms;              /* since 1970 */
     enum placement_verb verb;
-    bool has_names; /* only the clusters in `names` */
+    bool has_names; /* answer only about the clusters in `names` */
     const struct str *names;
     uint32_t name_count;
     struct placement_rendering how; /* with PLACEMENT_SELECT */

@@ -9,7 +9,7 @@
 /* ---- filter ---- */
 
 static void put_failed(const struct ocm_decision *d, struct json_writer *w, struct strbuf *text) {
-    uint32_t next = 0; /* index of the next absent cluster: both lists are by name */
+    uint32_t next = 0; /* index of the next absent cluster: both lists are sorted by name */
     json_key(w, STR("failedClusters"));
     json_begin_object(w);
     for (uint32_t i = 0; i <= d->available_count; i++) {
@@ -48,7 +48,7 @@ int placement_render_filter(const struct ocm_decision *d, struct arena *arena, s
 
 struct ranked {
     int64_t sum;
-    uint32_t slot, place; /* by name */
+    uint32_t slot, place; /* place in the order of names */
 };
 
 static int best_first(const void *a, const void *b) {

@@ -16,7 +16,7 @@ struct pod_state {
     struct str namespace, name, uid;
     struct str created, deleted; /* times as the API server writes them */
     struct str phase, nominated_node;
-    struct str node, scheduler; /* of the spec */
+    struct str node, scheduler; /* nodeName and schedulerName of the spec */
     const struct str *gates;    /* schedulingGates; at most LIMIT_EXPLAINED_GATES are read */
     uint32_t gate_count;
     /* The condition PodScheduled; status "" if the pod has no such condition. */

@@ -20,7 +20,8 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
                : failed;
 }
 
-/* Reads a policy. Refuses a policy that cannot work: it would be ignored without a reason. */
+/* Reads a policy. Refuses a policy that cannot work: otherwise it would be ignored without a
+ * message. */
 static void policy_item(struct json_reader *r, void *into) {
     struct policy *policy = into;
     struct str kind = json_peek_member(r, STR("kind"));

@@ -6,13 +6,12 @@
  *     nodeNames   the nodes to filter and score; without it all nodes are filtered, and the nodes
  *                 that pass are scored
  *     addedAffinity   a NodeAffinity, as kube-scheduler's configuration adds it to every pod's
- *     ignoredResources, ignoredResourceGroups   lists of names, of resources that NodeResourcesFit
- *                 does not check, as kube-scheduler's configuration has them
- *     notRead     names the parts of that configuration that the caller did not read; the answer's
- *                 notJudged repeats it
- *     policies    TopologyPolicies to use instead of those in force; each must be valid
- *     workload    the user's object that the pod was made of, in which findings have their paths
- *     podSpecPath the place of the pod's spec in the workload, such as spec.template.spec
+ *     ignoredResources, ignoredResourceGroups   lists of names of resources that NodeResourcesFit
+ * does not check, as in kube-scheduler's configuration notRead     names the parts of that
+ * configuration that the caller did not read; the answer's notJudged repeats it policies
+ * TopologyPolicies to use instead of those in force; each must be valid workload    the user's
+ * object that the pod was made from; paths of findings lead into it podSpecPath the place of the
+ * pod's spec in the workload, such as spec.template.spec
  *
  * All decoded strings are in the body or the arena.
  */

@@ -2,8 +2,9 @@
 
 #include <stddef.h>
 
-/* The first row with the reason's beginning counts. upstream: pkg/scheduler/framework/plugins, the
- * ErrReason constants of each plugin; volumebinding/binder.go. */
+/* The first row whose text is the beginning of the reason counts. upstream:
+ * pkg/scheduler/framework/plugins, the ErrReason constants of each plugin; volumebinding/binder.go.
+ */
 static const struct reason_meaning meanings[] = {
     {"node(s) were unschedulable", "Cordoned", "cordoned", false},
     {"node(s) had untolerated taint", "Taint", "with a taint that the pod does not tolerate",

@@ -12,7 +12,7 @@ struct reason_meaning {
     const char *text;  /* the beginning of the reason of kube-scheduler or the engine */
     const char *kind;  /* one word for programs: "Cordoned" */
     const char *words; /* after "3 nodes": "cordoned"; NULL: use the reason itself */
-    bool ours;         /* given by Evenkeel, for a node that kube-scheduler offered */
+    bool ours;         /* Evenkeel gives the reason, for a node that kube-scheduler offered */
 };
 
 /* Returns static memory, never NULL: a reason that is not in the table has the kind "Other". */

@@ -18,9 +18,9 @@
 struct recording {
     struct decision decision;
     struct ring *ring;
-    struct subject subject; /* named by its generateName while it has no name */
+    struct subject subject; /* named by its generateName as long as it has no name */
     bool dry_run;
-    struct strbuf out; /* over bytes; never grows */
+    struct strbuf out; /* writes into `bytes`; never grows */
     char bytes[LIMIT_DECISION_BYTES];
 };
 

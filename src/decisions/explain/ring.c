@@ -18,8 +18,8 @@ struct place {
 };
 _Static_assert(LIMIT_DECISION_BYTES <= UINT16_MAX, "lengths of a place are of 16 bits");
 
-/* The key of a search. Labels are stored apart from the texts, so that a search reads few pages of
- * memory. */
+/* The search key of a text. Labels are stored apart from the texts, so that a search reads few
+ * pages of memory. */
 struct label {
     uint64_t number, hash; /* number of the text; hash of its subject */
 };
@@ -124,7 +124,8 @@ struct ring_size ring_size(struct ring *r) {
     return size;
 }
 
-/* Returns the place of the newest match, or EVICTION_NONE. The mutex is held. */
+/* Returns the place of the newest text that matches, or EVICTION_NONE. The caller holds the mutex.
+ */
 static uint32_t search(const struct ring *r, const struct subject *subject, uint64_t hash,
                        uint64_t before) {
     uint32_t at = eviction_newest(r->eviction);

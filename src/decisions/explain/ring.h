@@ -26,12 +26,12 @@ void ring_free(struct ring *r); /* NULL is fine */
 
 /* Returns the greatest length of a text about this subject. */
 size_t ring_room(const struct subject *subject);
-/* Copies a text of at most ring_room() bytes. Returns its number; the first text has number 1. A
- * subject longer than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept: only a
- * search without a subject finds its text. */
+/* Copies a text of at most ring_room() bytes. Returns the text's number; the first text has
+ * number 1. A subject longer than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept:
+ * only a search without a subject finds its text. */
 uint64_t ring_add(struct ring *r, const struct subject *subject, bool dry_run, struct str text);
 
-/* How many texts were added, and how many the ring keeps at most. */
+/* The number of texts that were added, and the most that the ring keeps. */
 struct ring_size {
     uint64_t added;
     uint32_t capacity;
@@ -44,7 +44,7 @@ struct ring_entry {
     char text[LIMIT_DECISION_BYTES];
 };
 /* Finds the newest text whose number is below `before` and, unless `subject` is NULL, that is about
- * this subject. Returns false if the ring has none, or no longer has it. Compares each hash at most
- * once, and the subject where the hash is equal: microseconds. */
+ * this subject. Returns false if the ring has no such text, or no longer has it. Compares each hash
+ * at most once, and the subject where the hash is equal: microseconds. */
 bool ring_find(struct ring *r, const struct subject *subject, uint64_t before,
                struct ring_entry *ret);

@@ -138,7 +138,8 @@ static void end_group(struct decision *d) {
     json_end_object(&d->w);
 }
 
-/* Returns the next candidate from `at` on that this reason dropped, or the count. */
+/* Returns the first candidate, from `at` on, that this reason dropped; `count` if there is no such
+ * candidate. */
 static uint32_t next_with(const struct filter_result *result, uint8_t reason, uint32_t at,
                           uint32_t count) {
     const uint8_t *found = at < count ? memchr(result->reasons + at, reason, count - at) : NULL;
@@ -189,7 +190,7 @@ static void put_counts_of(struct json_writer *w, const struct applied_constraint
     json_end_object(w);
 }
 
-/* Has the constraint counts by domain, but no detailed reports of its domains? */
+/* Does the constraint have counts by domain, but no detailed reports of its domains? */
 static bool has_counts(const struct applied_constraint *a) {
     return a->count_count > 0 && a->reports == NULL;
 }
@@ -218,7 +219,8 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
     count_reasons(result, candidates->count, counts);
     decision_put_constraints(d, result->applied, result->applied_count, result);
     decision_put_number(d, STR("candidates"), candidates->count);
-    decision_put_number(d, STR("passed"), counts[0]); /* a dropped node has a reason */
+    decision_put_number(d, STR("passed"),
+                        counts[0]); /* reason 0: a dropped node has another reason */
     if (!decision_begin_list(d, STR("dropped")))
         return;
     for (uint32_t reason = 1; reason < result->reason_count; reason++)

@@ -7,15 +7,16 @@
 #include "engine/engine.h"
 #include "explain/decision.h"
 
-/* Writes "constraints": the applied ones. `result` is the filter's, which may have reported
- * domains; NULL for constraints of scores. */
+/* Writes "constraints": the applied constraints. `result` is the result of the filter, which may
+ * have reported domains; NULL for constraints of scores. */
 void decision_put_constraints(struct decision *d, const struct applied_constraint *applied,
                               uint32_t count, const struct filter_result *result);
-/* Writes "constraints", "candidates", "passed", "dropped" (counts and first nodes by reason). */
+/* Writes "constraints", "candidates", "passed", "dropped" (for each reason the number of nodes, and
+ * the first nodes). */
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result);
-/* Writes "knownNodes" if kube-scheduler offered fewer nodes than are known: it refused the others
- * itself, or had found enough. */
+/* Writes "knownNodes" if kube-scheduler offered fewer nodes than are known: it refused the other
+ * nodes itself, or had found enough nodes. */
 void decision_put_offered(struct decision *d, const struct candidates *offered,
                           const struct filter_result *result);
 /* Writes "candidates", "passed" and "dropped": the nodes where evicting the victims makes room, and

@@ -54,8 +54,8 @@ static int64_t rank_of(const struct score_result *result, const int64_t *first, 
            (first != NULL ? first[i] : 0);
 }
 
-/* Finds the best candidates, best first, equal ones in their order. One pass, with few insertions.
- */
+/* Finds the best candidates, the best first; equal candidates keep their order. One pass, with few
+ * insertions. */
 static uint32_t best_of(const struct score_result *result, uint32_t count, uint32_t wanted,
                         uint32_t best[static LIMIT_WHAT_IF_NODES]) {
     const int64_t *first = result->column_count > 0 ? result->columns[0].normalized : NULL;
@@ -97,7 +97,7 @@ static void put_holders(struct json_writer *w, const struct dataset_report *repo
 
 static void put_leaving_reason(struct json_writer *w, struct str key,
                                const struct leaving_node *leaving) {
-    char bytes[600]; /* a pod's name has 253 at most */
+    char bytes[600]; /* a pod's name has at most 253 bytes */
     struct strbuf reason = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     leaving_put_reason(leaving, &reason);
     json_put_member(w, key, strbuf_str(&reason));
