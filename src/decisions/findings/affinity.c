@@ -19,7 +19,7 @@ static const char *const label_operators[] = {"In", "NotIn", "Exists", "DoesNotE
 
 /* ---- requirements ---- */
 
-/* Checks an item of a list at `path` of matchExpressions. */
+/* Checks an item of matchExpressions; `path` is the path of the item. */
 static void check_expression(const struct label_expression *e, bool of_nodes, struct str path,
                              struct findings *f) {
     char at[PATH_BYTES];
@@ -35,7 +35,7 @@ static void check_expression(const struct label_expression *e, bool of_nodes, st
                      "an API server or kube-scheduler refuses it: %s", err.text);
 }
 
-/* Checks an item of a list of matchFields. upstream: ValidateNodeFieldSelectorRequirement */
+/* Checks an item of matchFields. upstream: ValidateNodeFieldSelectorRequirement */
 static void check_field(const struct label_expression *e, struct str path, struct findings *f) {
     char at[PATH_BYTES];
     (void)snprintf(at, sizeof at, "%.*s.operator", STR_ARG(path));

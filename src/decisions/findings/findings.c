@@ -50,7 +50,7 @@ void findings_init(struct findings *f, struct arena *own) {
     *f = (struct findings){.arena = own};
 }
 
-/* Texts decide between findings of one path and code, so that the order is always the same. */
+/* Orders findings with equal path and code by their texts, so that the order is always the same. */
 static int compare(const struct finding *a, const struct finding *b) {
     const int by_path = str_cmp(a->path, b->path);
     if (by_path != 0)

@@ -1,11 +1,13 @@
 /*
- * Findings: what a user wrote that cannot be meant, or that holds nothing. Each has a code, the
- * path in the user's file, a message and a remedy. A finding never refuses anything.
+ * Findings: parts of a user's file that cannot be meant so, or that have no effect. Each finding
+ * has a code, the path in the user's file, a message and a remedy. A finding never refuses
+ * anything.
  *
  * A list keeps the first LIMIT_FINDINGS by path, then code, and counts the others. It has memory
- * and steps of its own: a file with very many mistakes costs its findings, and never the answer.
+ * and steps of its own: in a file with very many mistakes some findings are lost, but never the
+ * answer.
  *
- * Threads: none of its own; one thread a list.
+ * Threads: none of its own; one thread uses a list.
  */
 #pragma once
 
@@ -38,38 +40,39 @@ enum finding_code {
 /* The const table of all codes; docs/findings.md has a line for each. */
 struct finding_kind {
     const char *code; /* a fixed word in answers */
-    const char *when; /* one sentence: when it is found */
+    const char *when; /* one sentence: the condition for the finding */
 };
 extern const struct finding_kind finding_kinds[FINDING_CODES];
 
 struct finding {
     enum finding_code code;
-    struct str path; /* from the root of the question's file; "": about the state */
+    struct str
+        path; /* path from the root of the question's file; "": the finding is about the state */
     struct str message, remedy;
 };
 
 struct findings {
     struct arena *arena; /* borrowed; has the texts and the steps. If it has failed, findings are
-                            missing, and no other error follows */
+                            missing, but there is no other error */
     struct finding *items;
     uint32_t count;
-    uint32_t omitted; /* found beyond LIMIT_FINDINGS, or without steps; 0 is written as 1 if the
-                         search ended early, without memory or steps */
+    uint32_t omitted; /* number of findings beyond LIMIT_FINDINGS, or without steps; written as 1
+                         instead of 0 if memory or steps ran out */
     struct str about; /* the beginning of the next messages, for a question with several objects:
                          "policy 'web': "; or "" */
 };
 
-/* Sets up an empty list. `own` becomes an arena for it alone, with steps, which the caller ends by
- * arena_done() after the list's last use. */
+/* Sets up an empty list. `own` becomes an arena for this list alone, with steps. The caller frees
+ * it by arena_done() after the list's last use. */
 void findings_init(struct findings *f, struct arena *own);
 
-/* Adds a finding; the same one twice counts once. The remedy may be "". Takes steps; a finding for
- * which none are left is counted as omitted. */
+/* Adds a finding; equal findings count once. The remedy may be "". Takes steps; if no steps are
+ * left, the finding is counted as omitted. */
 void findings_add(struct findings *f, enum finding_code code, struct str path, struct str remedy,
                   const char *message, ...) PRINTF_LIKE(5, 6);
 
-/* Adds "findings", and "findingsOmitted" if there are others, to the JSON object at the end of
+/* Adds "findings", and "findingsOmitted" if findings were omitted, to the JSON object at the end of
  * `json`. */
 void findings_put(const struct findings *f, struct strbuf *json);
-/* Appends "PATH: MESSAGE. REMEDY", without an empty part. */
+/* Appends "PATH: MESSAGE. REMEDY", and leaves out empty parts. */
 void finding_say(const struct finding *finding, struct strbuf *out);

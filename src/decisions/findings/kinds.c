@@ -80,7 +80,7 @@ static void check_version(struct str json, struct str version, const struct pod_
 }
 
 void findings_of_kind(struct str json, struct findings *f) {
-    enum { TEXT_BYTES = 80 }; /* of a message: longer texts of a user are cut */
+    enum { TEXT_BYTES = 80 }; /* bytes of a user's text in a message; longer texts are cut */
     struct json_reader r;
     json_reader_init(&r, json, f->arena, "object");
     const struct str version = str_cut(json_peek_member(&r, STR("apiVersion")), TEXT_BYTES);

@@ -1,6 +1,6 @@
 /*
- * Findings about the kind and the apiVersion of a pod or a workload: a kind, or a version of it,
- * that no API server has.
+ * Findings about the kind and the apiVersion of a pod or a workload: a kind, or a version of a
+ * kind, that no API server has.
  *
  * Only groups of Kubernetes itself are judged: a group with a dot may belong to a CRD, which may
  * define any kind.

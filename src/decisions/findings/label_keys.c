@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-/* Is it "key In [the pod's value]"? An API server adds that to the selector of a new pod, for each
- * of matchLabelKeys. upstream: pkg/registry/core/pod strategy.go applyMatchLabelKeys (v1.34). */
+/* Is the expression "key In [the pod's value]"? An API server adds such an expression to the
+ * selector of a new pod, for each key of matchLabelKeys. upstream: pkg/registry/core/pod
+ * strategy.go applyMatchLabelKeys (v1.34). */
 static bool is_of_match_label_keys(const struct label_expression *e, const struct labels *pod) {
     struct str value;
     return str_eq(e->op, STR("In")) && e->value_count == 1 && labels_lookup(pod, e->key, &value) &&
@@ -23,7 +24,8 @@ struct keys {
     uint32_t count;
 };
 
-/* Finds the keys that the user's own expressions have. False: no memory, or no steps are left. */
+/* Finds the keys of the user's own expressions. Returns false if there is no memory, or if no steps
+ * are left. */
 static bool find_users_keys(const struct keyed_selector *keyed, struct arena *arena,
                             struct keys *ret) {
     const struct label_selector *s = keyed->selector;

@@ -1,5 +1,5 @@
 /*
- * Findings about a Placement of Open Cluster Management by itself.
+ * Findings about a Placement of Open Cluster Management, without looking at a cluster.
  *
  * Pure; the arena's steps bound the work.
  */
@@ -8,6 +8,6 @@
 #include "findings/findings.h"
 #include "model/ocm.h"
 
-/* `json` is the object of the file, which `placement` was decoded from. Returns 0, -E2BIG (out of
+/* `placement` was decoded from `json`, the object in the user's file. Returns 0, -E2BIG (out of
  * steps) or -ENOMEM; the findings so far stay. */
 int findings_of_placement(struct str json, const struct placement *placement, struct findings *f);

@@ -12,7 +12,7 @@ struct walk {
     const struct schema_document *document;
     struct findings *findings;
     struct strbuf path;
-    uint32_t compared; /* unknown members so far that a nearest name was looked for */
+    uint32_t compared; /* number of unknown members for which a nearest name was searched */
 };
 
 static const struct schema_field *find_field(const struct schema *s, struct str name) {
@@ -27,7 +27,7 @@ static void offer_fields(struct suggestion *near, const struct schema *s) {
         suggestion_offer(near, s->fields[i].name);
 }
 
-/* Is the name that of a member of another place? */
+/* Returns the place where a member of this name belongs; NULL: there is no such place. */
 static const struct schema_home *find_home(const struct walk *w, const struct schema *here,
                                            struct str name) {
     for (const struct schema_home *home = w->document->homes; home->schema != NULL; home++)
@@ -36,7 +36,7 @@ static const struct schema_home *find_home(const struct walk *w, const struct sc
     return NULL;
 }
 
-/* The nearest name of a member of another place; NULL: none is near. */
+/* Returns the nearest name of a member that belongs elsewhere; NULL: no name is near. */
 static const char *find_near_home(const struct walk *w, const struct schema *here, struct str name,
                                   const struct schema_home **ret) {
     struct suggestion best = suggestion_for(name);
@@ -50,7 +50,8 @@ static const char *find_near_home(const struct walk *w, const struct schema *her
     return best.best;
 }
 
-/* A file with very many unknown members has another mistake than spelling. */
+/* May another nearest name be searched? A file with very many unknown members has another mistake
+ * than spelling. */
 static bool may_compare(struct walk *w, const struct schema *here) {
     uint64_t names = here->field_count;
     if (w->compared == LIMIT_FINDING_SPELLINGS)
@@ -124,7 +125,7 @@ static void walk_object(struct walk *w, const struct schema *s) {
     }
 }
 
-/* Passes over a value of another type, which the decoder of the object refuses. */
+/* Skips a value of another type: the decoder of the object refuses it. */
 static void walk_value(struct walk *w, const struct schema *s) {
     const enum json_kind type = json_peek(&w->r);
     if (s->kind == SCHEMA_LIST && type == JSON_ARRAY)

@@ -2,10 +2,10 @@
  * Finds members of a JSON object that its kind does not have, and names the member that was meant
  * or the place where it belongs.
  *
- * A schema is a const table: the names of an object's members, and the schemas of those that are
- * looked into. An object is known whole, or in part: of an object that is known in part a member is
- * found only if its spelling is near a known name, or if its name belongs elsewhere, because newer
- * versions of the kind may have other members.
+ * A schema is a const table: the names of an object's members, and the schemas of the members to
+ * look into. An object is known whole, or in part. In an object that is known in part, an unknown
+ * member is a finding only if its spelling is near a known name, or if its name belongs elsewhere:
+ * newer versions of the kind may have more members.
  *
  * Pure; the arena's steps bound the work.
  */
@@ -29,7 +29,7 @@ struct schema_field {
 };
 struct schema {
     enum schema_kind kind;
-    const struct schema_field *fields; /* of an object */
+    const struct schema_field *fields; /* the members of an object */
     uint32_t field_count;
     const struct schema *of;
 };
@@ -42,11 +42,12 @@ struct schema_home {
     const char *path; /* "spec.template.spec" */
 };
 struct schema_document {
-    const struct schema *schema; /* of the root */
-    struct schema_home homes[6]; /* ended by one without a schema; the first one counts */
+    const struct schema *schema; /* schema of the root */
+    struct schema_home
+        homes[6]; /* ended by an item without a schema; the first home that fits counts */
 };
 
-/* Adds a finding UnknownField for each such member. `json` is valid JSON; values of another type
- * than the schema's are passed over. Returns 0, -E2BIG (out of steps) or -ENOMEM; the findings so
- * far stay. */
+/* Adds a finding UnknownField for each unknown member. `json` is valid JSON; values of another type
+ * than the schema's are ignored. Returns 0, -E2BIG (out of steps) or -ENOMEM; the findings so far
+ * stay. */
 int schema_check(struct str json, const struct schema_document *document, struct findings *f);

@@ -88,7 +88,8 @@ PART(cron_job_spec, {"jobTemplate", &job_template}, ANY("schedule"), ANY("timeZo
      ANY("startingDeadlineSeconds"), ANY("concurrencyPolicy"), ANY("suspend"),
      ANY("successfulJobsHistoryLimit"), ANY("failedJobsHistoryLimit"));
 
-/* Members of a pod's spec, a constraint and an affinity, which people write too far up. */
+/* The places of members of a pod's spec, a constraint and an affinity: people often write such
+ * members at a higher level. */
 #define HOMES(pod_path)                                                                            \
     {                                                                                              \
         {&pod_spec, pod_path}, {&constraint, pod_path ".topologySpreadConstraints[]"}, {           \
@@ -149,7 +150,7 @@ OBJECT(predicate, {"requiredClusterSelector", &cluster_selector});
 LIST(predicates, predicate);
 OBJECT(add_on, ANY("resourceName"), ANY("scoreName"));
 OBJECT(coordinate, ANY("type"), ANY("builtIn"), {"addOn", &add_on});
-/* `name` is of an older version, and still read. */
+/* `name` is a member of an older version, and is still read. */
 OBJECT(prioritizer, {"scoreCoordinate", &coordinate}, ANY("weight"), ANY("name"));
 LIST(prioritizers, prioritizer);
 OBJECT(prioritizer_policy, ANY("mode"), {"configurations", &prioritizers});

@@ -17,8 +17,8 @@ struct pod_kind {
 enum { POD_KINDS = 8 };
 extern const struct pod_kind pod_kinds[POD_KINDS];
 
-/* Returns the members of a pod or a workload of this type; NULL for a kind that is not known: its
- * own members may have any name. */
+/* Returns the members of a pod or a workload of this type; NULL for an unknown kind: its members
+ * may have any name. */
 const struct schema_document *schema_of_workload(struct object_type type);
 /* The members of the pod template at spec.template of any workload. */
 extern const struct schema_document schema_of_template;

@@ -46,7 +46,7 @@ static bool is_decimal_integer(struct str s) {
     return str_to_i64(s, &value) && s.p[0] != '+' && (s.p[sign] != '0' || s.n == 1);
 }
 
-/* Checks a value beside an operator that has one. */
+/* Checks the value of a toleration with an operator that needs a value. */
 static void check_value(const struct toleration *t, struct str path, struct findings *f) {
     const bool compares = str_eq(t->op, STR("Lt")) || str_eq(t->op, STR("Gt"));
     const bool equals = str_empty(t->op) || str_eq(t->op, STR("Equal"));
@@ -100,7 +100,7 @@ void findings_of_tolerations(struct tolerations tolerations, enum toleration_rul
 
 /* ---- constraints ---- */
 
-/* Names the first label of the selector that the pod lacks, or has with another value. */
+/* Gets the first label of the selector that the pod lacks, or has with another value. */
 static void say_difference(const struct label_selector *s, const struct labels *pod,
                            struct str *ret_key, struct str *ret_value) {
     struct str value;
@@ -152,7 +152,7 @@ static int compare_keys(const struct spread_constraint *a, const struct spread_c
     return by_key != 0 ? by_key : (int)a->hard - (int)b->hard;
 }
 
-/* Equal ones stay in the order of the pod's list. */
+/* Equal constraints stay in the order of the pod's list. */
 static int compare_constraints(const void *a, const void *b) {
     const struct spread_constraint *x = *(const struct spread_constraint *const *)a,
                                    *y = *(const struct spread_constraint *const *)b;

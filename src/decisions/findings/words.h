@@ -1,5 +1,6 @@
 /*
- * Findings about words: a value of the user that is not among those that an API server takes.
+ * Findings about words: a value of the user that is not among the values that an API server
+ * accepts.
  *
  * Pure.
  */
@@ -7,8 +8,8 @@
 
 #include "findings/findings.h"
 
-/* Finds a word that is not in the list, which NULL ends; "" is no finding. `path` is that of the
- * value, `what` describes it: "operator of a toleration". The remedy is the nearest word, or all of
- * them. Returns false if it was found. */
+/* Adds a finding if the word is not in the list, which NULL ends; "" is no finding. `path` is the
+ * path of the value, `what` describes the value: "operator of a toleration". The remedy is the
+ * nearest word, or all words. Returns false if it added a finding. */
 bool findings_of_word(struct str word, const char *const *words, const char *what, struct str path,
                       struct findings *f);

@@ -66,7 +66,8 @@ static void check_spread(const struct cluster_placement *p, uint32_t i,
     if (s->has_both)
         findings_add(f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
                      "Karmada's webhook refuses spreadByField together with spreadByLabel");
-    /* Karmada counts the constraints of each field, and takes any number by label. */
+    /* Karmada refuses a second constraint of a field, but accepts any number of constraints by
+     * label. */
     for (uint32_t j = 0; s->field != SPREAD_LABEL && j < i; j++)
         if (s->field == p->spread[j].field) {
             findings_add(f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
@@ -97,7 +98,7 @@ static void check_spreads(const struct cluster_placement *p, const struct karmad
                      "Karmada passes over spread constraints beside static weights");
 }
 
-/* ---- rules that are passed over ---- */
+/* ---- rules that Karmada ignores ---- */
 
 static bool has_workload_affinity(struct str placement, struct arena *arena) {
     struct json_reader r;
@@ -135,7 +136,7 @@ void findings_of_binding(const struct binding *binding, const struct karmada_opt
                             STR(PLACEMENT ".clusterTolerations"), f);
 }
 
-/* ---- beside the clusters ---- */
+/* ---- together with the clusters ---- */
 
 static void check_names(const struct karmada_view *v, const struct cluster_affinity *a,
                         struct str path, struct findings *f) {
@@ -147,8 +148,8 @@ static void check_names(const struct karmada_view *v, const struct cluster_affin
                          "there is no cluster '%.*s'", STR_ARG(a->names[i]));
 }
 
-/* A label that no cluster has is a mistake only if the answer is empty: the term may be there for a
- * day on which others have no room. */
+/* A label that no cluster has is a mistake only if the answer is empty: otherwise the term may be
+ * there for a day on which the clusters of other terms have no room. */
 static int check_affinity(struct karmada_view *v, const struct cluster_affinity *a,
                           const struct binding_answer *answer, struct str path,
                           struct findings *f) {
@@ -205,7 +206,8 @@ static struct str target_name(const void *items, size_t i) {
     return ((const struct target_cluster *)items)[i].name;
 }
 
-/* Returns the cluster in the answer, which lists clusters by name; NULL: it gets nothing. */
+/* Returns the cluster's item in the answer, which is sorted by name; NULL: the cluster gets
+ * nothing. */
 static const struct target_cluster *find_target(const struct binding_answer *answer,
                                                 struct str name) {
     bool found;
@@ -225,9 +227,8 @@ static void say_kept(const struct target_cluster *before, const struct target_cl
         (void)snprintf(text, size, "keeps the object"); /* it has no replicas */
 }
 
-/* Names clusters of the earlier decision that are in the answer although the binding does not
- * tolerate their taints. upstream: the filter TaintToleration passes clusters that the binding
- * has. */
+/* Finds clusters that stay in the answer although the binding does not tolerate their taints.
+ * upstream: the filter TaintToleration passes clusters that the binding already has. */
 static void check_failed(const struct karmada_view *v, const struct binding_spec *spec,
                          const struct binding_answer *answer, struct findings *f) {
     char path[PATH_BYTES], kept[64];

@@ -25,7 +25,7 @@ static void check_sets(const struct fleet_view *v, const struct placement *p, st
     }
 }
 
-/* Says that a cluster's score is over, or that no cluster has it. */
+/* Adds a finding if a cluster's score has expired, or if no cluster has the score. */
 static void check_score(const struct fleet_view *v, const struct placement_prioritizer *p,
                         const uint8_t *in_sets, int64_t now_ms, struct str path,
                         struct findings *f) {
@@ -123,7 +123,7 @@ static int check_terms(struct fleet_view *v, const struct placement *p, struct f
 
 /* ---- predicates ---- */
 
-/* Predicates are alternatives: only if none of them can match, they empty the answer. */
+/* Predicates are alternatives: the answer is empty only if none of them can match. */
 static int check_predicates(struct fleet_view *v, const struct placement *p, struct findings *f) {
     struct str *missing = arena_array(f->arena, p->predicate_count, sizeof *missing);
     char path[PATH_BYTES];
@@ -164,7 +164,7 @@ static int check_candidates(struct fleet_view *v, const struct placement *placem
     arena_init(&arena, LIMIT_REQUEST_ARENA);
     arena.steps = f->arena->steps;
     const int r = ocm_find_in_sets(v, placement, &arena, &in_sets);
-    f->arena->steps.used += arena.steps.used - before; /* the view has taken others */
+    f->arena->steps.used += arena.steps.used - before; /* the view's steps are already counted */
     if (r != 0)
         return r;
     check_deleted(v, in_sets, f);

@@ -1,5 +1,5 @@
 /*
- * Findings about a Placement beside the clusters of a fleet.
+ * Findings about a Placement together with the clusters of a fleet.
  *
  * Threads: any; takes the store's read lock.
  */
@@ -9,8 +9,9 @@
 #include "fleet/fleet.h"
 #include "model/ocm.h"
 
-/* Finds a key that no cluster has, or has as the other type only, or with one value. `path` is that
- * of the key. Takes the view's steps. Returns 0, -E2BIG or -ENOMEM. */
+/* Adds a finding if no cluster has the term's key, if clusters have it only as the other type, or
+ * if all have the same value. `path` is the path of the key. Takes the view's steps. Returns 0,
+ * -E2BIG or -ENOMEM. */
 int findings_of_term(struct fleet_view *v, const struct placement_term *term, struct str path,
                      struct findings *f);
 

@@ -25,7 +25,7 @@ struct values {
     bool match; /* some value meets the requirement */
 };
 
-/* Each value is compared with the whole requirement once; its own values are sorted. */
+/* Compares each value of the nodes once with the requirement, which has sorted values. */
 static int find_values(struct topology_view *v, const struct requirement *q, struct values *ret) {
     const uint64_t steps = requirement_cost(q).steps;
     *ret = (struct values){.any = false};
@@ -190,8 +190,8 @@ static int check_terms(const struct asked *a) {
 
 /* ---- both ---- */
 
-/* Is there a node that matches? Tolerations change nothing: with those of the pod the view may have
- * the answer already. */
+/* Is there a node that matches? Tolerations do not matter, but with the pod's tolerations the view
+ * may have the answer already. */
 static int find_match(struct topology_view *v, const struct node_affinity *affinity,
                       struct tolerations tolerations, bool *ret) {
     const uint8_t *flags;

@@ -1,8 +1,8 @@
 /*
- * Findings about the nodes that a pod asks for, beside the nodes of a cluster: labels of its
- * nodeSelector and of its required node affinity that no node has.
+ * Findings about the node terms of a pod together with the nodes of a cluster: labels in its
+ * nodeSelector and in its required node affinity that no node has.
  *
- * Threads: as the view.
+ * Threads: as for the view.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 #include "topology/topology.h"
 
 /* Adds findings only if no node matches nodeSelector and required node affinity; a term that no
- * node matches is fine beside one that a node matches. `spec` is the path of the pod's spec. The
+ * node matches is fine if a node matches another term. `spec` is the path of the pod's spec. The
  * view has candidates, and steps, which bound the work. Returns 0, -E2BIG (out of steps) or
  * -ENOMEM; the findings so far stay. */
 int findings_of_node_labels(struct topology_view *v, const struct pod *pod, struct str spec,
                             struct findings *f);
-/* Returns the list's first finding of this file, or NULL. */
+/* Returns the first finding in the list that findings_of_node_labels() added, or NULL. */
 const struct finding *findings_find_node_labels(const struct findings *f);

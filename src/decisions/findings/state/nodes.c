@@ -19,7 +19,8 @@ static const struct applied_constraint *find_applied(const struct filter_result 
     return NULL;
 }
 
-/* The number of domains that count for a hard constraint, and the name of one; 0: not known. */
+/* Returns the number of domains that count for a hard constraint, and the name of one domain; 0:
+ * not known. */
 static uint32_t count_counted(const struct applied_constraint *a, struct str *ret_value) {
     uint32_t count = 0;
     for (uint32_t i = 0; a != NULL && i < a->report_count; i++)
@@ -52,7 +53,7 @@ static int check_key(struct topology_view *v, const struct spread_constraint *c,
     return 0;
 }
 
-/* ---- domains that hold others up ---- */
+/* ---- domains that keep other domains from getting pods ---- */
 
 static bool is_by_taint(const char *filter) {
     return strcmp(filter, "TaintToleration") == 0 || strcmp(filter, "NodeUnschedulable") == 0;
@@ -62,7 +63,7 @@ static bool is_by_spread(const char *filter) {
     return strcmp(filter, "PodTopologySpread") == 0 || strcmp(filter, "OrderedSpread") == 0;
 }
 
-/* Do others wait for the domain, with no node that other filters let pass? */
+/* Do other domains wait for this domain, although other filters let none of its nodes pass? */
 static bool is_unusable(const struct filter_result *filter, const struct applied_constraint *a,
                         const struct domain_report *d) {
     for (uint32_t i = 0; i < d->refused_count; i++)
@@ -125,7 +126,8 @@ static uint32_t count_refused(const struct filter_result *filter, const struct d
     return nodes;
 }
 
-/* Do claims refuse nodes of allowed domains, and the constraint those that claims leave? */
+/* Do claims refuse nodes of allowed domains, and does the constraint refuse the nodes that claims
+ * allow? */
 static bool are_pinned(const struct filter_result *filter, const struct applied_constraint *a) {
     bool pinned = false, held = false;
     for (uint32_t i = 0; i < a->report_count; i++) {

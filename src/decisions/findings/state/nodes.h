@@ -1,7 +1,7 @@
 /*
- * Findings about a pod's node affinity and constraints beside the nodes of a cluster: labels and
- * keys that no node has, keys that spread over nothing, domains that hold others up, volumes that
- * leave only full domains.
+ * Findings about a pod's node affinity and constraints together with the nodes of a cluster: labels
+ * and keys that no node has, keys with a single domain, domains that keep other domains from
+ * getting pods, volumes that leave only full domains.
  *
  * Threads: any; takes the cache's read lock.
  */

@@ -1,6 +1,6 @@
 /*
  * Findings about a TopologyPolicy: keys of its constraints that no node or cluster has, or that
- * spread over nothing.
+ * have a single domain.
  *
  * Threads: any; take the read lock of the cache or of the store.
  */
@@ -11,8 +11,9 @@
 #include "fleet/fleet.h"
 #include "model/policy.h"
 
-/* Constraints of pods beside nodes, and terms of Placements beside clusters. Without candidates
- * there are no findings. Return 0, -E2BIG (out of steps) or -ENOMEM; the findings so far stay. */
+/* Find mistakes in the constraints for pods, by the nodes, and in the terms for Placements, by the
+ * clusters. Without candidates there are no findings. Return 0, -E2BIG (out of steps) or -ENOMEM;
+ * the findings so far stay. */
 int findings_of_policy_nodes(struct cache *cache, const struct policy *policy, struct findings *f);
 int findings_of_policy_clusters(struct fleet *fleet, const struct policy *policy,
                                 struct findings *f);
