@@ -25,7 +25,7 @@ struct pod_knowledge {
 
 /* Further inputs of one review. Zeroed: none. */
 struct pod_inputs {
-    const struct policy_list *instead; /* sorted; NULL: use those of the source */
+    const struct policy_list *instead; /* sorted; NULL: use the source's policies */
     struct fluid_store *found;         /* Fluid's objects for this review only, or NULL */
     struct fluid_missing *missing; /* filled with Fluid's objects that were not found, or NULL */
     struct owner_wanted *owner_wanted; /* see struct pod_options */

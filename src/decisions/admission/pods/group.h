@@ -1,17 +1,17 @@
 /*
  * The group of a pod: the pods that an injected constraint counts. It is found by, in this order,
  *   - the labels that the policy groups by;
- *   - the selector of the pod's controller, if the cache keeps it, or it has been read from the
- *     controller's scale subresource;
+ *   - the selector of the pod's controller, if the cache keeps it, or if it has been read from the
+ * controller's scale subresource;
  *   - the labels that the pod shares with living pods of the same controller: this excludes labels
  *     of single pods without knowing their keys;
  *   - the pod's labels except the known labels of single pods. The selector has no labels of
  * revisions; matchLabelKeys names them, so that every rollout is spread by itself (upstream:
  * KEP-3243). Servers before 1.27 drop that field and count all revisions.
  *
- * In units of several pods (model/pod_units.h) only the first pod has a group, which is the first
- * pods of all units. The other pods get no constraint: a spread policy must not pull them away from
- * their first pod.
+ * In units of several pods (model/pod_units.h) only the first pod of a unit has a group. This group
+ * consists of the first pods of all units. The other pods get no constraint: a spread policy must
+ * not pull them away from their first pod.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ static inline bool pod_group_is_found(const struct pod_group *group) {
 /* Finds the group; the pod has a policy. Strings are the pod's, or in the question's arena. Returns
  * 0, -E2BIG (no steps left) or -ENOMEM. */
 int pod_group_find(const struct pod_question *q, struct pod_group *ret) MUST_CHECK;
-/* Uses only GROUP_POLICY and GROUP_LABELS, for callers that have only the pod's labels; see
+/* Finds the group from the pod's labels alone, so only by GROUP_POLICY or GROUP_LABELS; see
  * pod_group_is_found(). Returns 0, -E2BIG or -ENOMEM. */
 int pod_group_of_labels(const struct labels *pod, const struct policy_group_by *by,
                         struct arena *arena, struct pod_group *ret) MUST_CHECK;

@@ -1,8 +1,8 @@
 /*
- * Finds the nodes that running pods of other groups keep a pod from: by their required
- * podAntiAffinity that matches the pod, or by the pod's own that matches them. kube-scheduler
- * ignores both when it counts domains, so a domain that the pod cannot reach at all would have the
- * fewest pods as long as the other pods run.
+ * Finds the nodes that a pod cannot use because of running pods of other groups: their required
+ * podAntiAffinity matches the pod, or the pod's own matches them. kube-scheduler ignores both when
+ * it counts domains. So a domain that the pod cannot use at all would have the fewest pods as long
+ * as the other pods run.
  *
  * Terms of other pods do not count in a domain with pods of the pod's own group, if the pod's own
  * podAntiAffinity keeps the group apart by that key.

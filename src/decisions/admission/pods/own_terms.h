@@ -1,7 +1,7 @@
 /*
  * The topology keys in a pod's own required podAffinity and podAntiAffinity, which limit the
- * domains of its group. Found once for a review, before its nodes are searched, because a user may
- * write any number of terms. Equal keys are kept once.
+ * domains of its group. They are found once for a review, before the pod's nodes are searched,
+ * because a user may write any number of terms. Equal keys are kept once.
  */
 #pragma once
 

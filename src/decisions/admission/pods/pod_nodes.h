@@ -1,6 +1,7 @@
 /*
- * The nodes that one pod's own terms and volumes allow, and their domains, while a view of the
- * cache is open. All work takes the view's steps, because a user may write any number of keys.
+ * Finds the nodes that a pod's own terms and volumes allow, and the domains of these nodes, while a
+ * view of the cache is open. All work takes the view's steps, because a user may write any number
+ * of keys.
  *
  * The pod's own terms are its nodeSelector, its required node affinity and its tolerations. Taints
  * that come and go with a node's health or with a cordon are tolerated here: the pod does not cause
@@ -12,7 +13,7 @@
 #include "admission/pods/pods.h"
 
 enum {
-    NODE_BY_TERMS = 1,    /* the pod's own terms allow it: both next marks */
+    NODE_BY_TERMS = 1,    /* the pod's own terms allow the node: it has both following marks */
     NODE_BY_AFFINITY = 2, /* its nodeSelector and node affinity allow it */
     NODE_BY_TAINTS = 4,   /* its tolerations allow it */
     NODE_BY_VOLUMES = 8,  /* its volumes can be used there */
@@ -46,7 +47,8 @@ struct pod_nodes {
 int pod_nodes_ask(const struct pod_question *q, const struct own_terms *own,
                   struct pod_nodes_question *ret) MUST_CHECK;
 
-/* All of these return 0, -E2BIG (the view's steps are spent; the result is unknown) or -ENOMEM. */
+/* This and the following functions return 0, -E2BIG (the view's steps are spent; the result is
+ * unknown) or -ENOMEM. */
 int pod_nodes_survey(const struct pod_nodes_question *question, struct cache_view *view,
                      struct arena *arena, struct pod_nodes *ret) MUST_CHECK;
 /* Counts the domains of the key with a node that has all of these marks. */
@@ -59,9 +61,9 @@ int pod_nodes_lack(const struct pod_nodes *n, struct str key, uint8_t marks,
 int pod_nodes_require(struct pod_nodes *n, struct str key) MUST_CHECK;
 /*
  * Pods that are kept in one domain of `together` can be spread over `spread` only if each domain of
- * `together` has nodes in every domain of `spread`. Sets *ret to true if some domain has not; if
- * `spread` has only one domain, this is because nodes of that domain lack the key. Sets false if no
- * allowed node is in a domain of `spread`.
+ * `together` has nodes in every domain of `spread`. Sets *ret to true if some domain lacks them; if
+ * `spread` has only one domain, nodes of that domain lack the key. Sets *ret to false if no allowed
+ * node is in a domain of `spread`.
  */
 int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct str spread,
                          bool *ret) MUST_CHECK;
@@ -72,10 +74,11 @@ int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str p
 /* Numbers of domains; only nodes with NODE_BY_TERMS and NODE_HAS_KEYS count. */
 struct domain_loss {
     uint32_t reached; /* domains of `from` with such a node */
-    uint32_t kept;    /* ... with such a node that has `key`, too */
+    uint32_t kept;    /* domains of `from` with such a node that also has `key` */
     uint32_t others;  /* domains of `key` with such a node in a domain of `from` */
 };
 
-/* How many domains would a hard constraint on `key` take from a hard constraint on `from`? */
+/* Finds out how many domains a hard constraint on `key` would take from a hard constraint on
+ * `from`. */
 int pod_nodes_loss(const struct pod_nodes *n, struct str from, struct str key,
                    struct domain_loss *ret) MUST_CHECK;

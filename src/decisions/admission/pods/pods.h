@@ -3,9 +3,9 @@
  * settled_too, pods are left alone if they have their place already (pod_fixed_because()), are
  * being deleted, or opt out by a label of their own or their namespace's (evenkeel.io/inject:
  * disabled); policies with mode Require ignore the opt-out. Pods are refused only where Fluid
- * refuses them and its mode is to do as Fluid does (FLUID_HEAD, FLUID_LEGACY).
+ * refuses them and the mode is a mode that behaves like Fluid (FLUID_HEAD, FLUID_LEGACY).
  *
- * The kind validated_pods checks the same pods as they will be stored, after all mutating webhooks:
+ * The kind validated_pods checks pods in the form that will be stored, after all mutating webhooks:
  * pods that make a policy with mode Require impossible are refused (admission/pods/require.c). A
  * pod with schedulingGates is not placed while it has any gate, and its terms may be narrowed to
  * fewer nodes meanwhile. So it is reviewed again when its last gate goes.
@@ -38,16 +38,16 @@ struct pod_options {
     struct owner_wanted *owner_wanted; /* zeroed; filled with the controller to read, strings in the
                                           object or the arena; may be NULL */
     struct spread_tally *spread;       /* adds the results for the constraints; may be NULL */
-    struct spread_tally *audited;      /* ... and those of policies with mode Audit; may be NULL */
-    struct pod_evasion *evasion;       /* set: how the pod evades its policy; may be NULL */
+    struct spread_tally *audited; /* adds the results for policies with mode Audit; may be NULL */
+    struct pod_evasion *evasion;  /* set to the way the pod evades its policy; may be NULL */
 };
 
-/* A pod as decoded, with its policies. */
+/* A decoded pod, with its policies. */
 struct pod_question {
     struct admission_question head;
     struct pod pod;             /* with POD_WHOLE; its namespace is the review's */
     struct pod_details details; /* its metadata; its spec is not read */
-    bool is_updated;            /* the pod exists, and its last gate goes */
+    bool is_updated;            /* the pod exists, and its last gate is being removed */
     struct pod old;             /* if is_updated: as stored, with POD_WHOLE */
     struct labels namespace_labels;
     bool namespace_known;                 /* false: namespace_labels are unknown */
@@ -74,5 +74,5 @@ extern const struct admission_plugin pod_plugin_audit;
 /* Denies pods that evade a policy with mode Require. */
 extern const struct admission_plugin pod_plugin_require;
 
-/* The kinds, with all plugins in the order that is best for most users. */
+/* The kinds of pods; the order of their plugins suits most users. */
 extern const struct admitted_kind admitted_pods, validated_pods;

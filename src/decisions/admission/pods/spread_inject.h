@@ -10,9 +10,9 @@
 #include "model/object.h"
 
 /*
- * Would the API server accept the constraints from `first` on, which we added? upstream: core
- * validation validateTopologySpreadConstraints; rules about one field alone were checked when the
- * field was decoded. Returns 0, -EINVAL with the reason, or -ENOMEM.
+ * Checks that the API server would accept the constraints from index `first` on, which we added.
+ * upstream: core validation validateTopologySpreadConstraints; rules about one field alone were
+ * checked when the field was decoded. Returns 0, -EINVAL with the reason, or -ENOMEM.
  */
 int spread_check(const struct pod *pod, uint32_t first, struct arena *arena,
                  struct err *err) MUST_CHECK;

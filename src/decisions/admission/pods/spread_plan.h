@@ -23,19 +23,21 @@ enum spread_fate {
     SPREAD_RENEWED, /* replaced, because a label of the pod has changed since (spread_renew.h) */
     SPREAD_TERMS_CHANGED, /* made a preference, because the pod's terms have changed since
                              (likewise) */
-    /* softened: without minDomains */
+    /* softened: loses minDomains */
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
     SPREAD_GATED,         /* Kueue gates the pod: nodeSelectors may yet leave it fewer domains */
-    /* softened: as a preference */
-    SPREAD_TERMS_IGNORED, /* it ignores node terms, so it counts domains that the pod may not use */
+    /* softened: becomes a preference */
+    SPREAD_TERMS_IGNORED, /* the constraint ignores node terms, so it counts domains that the pod
+                             may not use */
     SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */
     SPREAD_UNIT_TOGETHER, /* the pod's unit must be in one domain of some key */
     SPREAD_OTHERS, /* required terms on other pods exclude domains that kube-scheduler counts */
-    SPREAD_CONTRADICTED, /* it would take whole domains from an earlier hard constraint */
+    SPREAD_CONTRADICTED, /* the constraint would take whole domains from an earlier hard constraint
+                          */
     /* not injected */
-    SPREAD_NO_NODE_HAS_KEY, /* no node that the pod may use has the key and those of its other hard
-                               constraints */
-    SPREAD_OWN_AFFINITY,    /* the pod's group must stay together in a domain to spread over */
+    SPREAD_NO_NODE_HAS_KEY,   /* no node that the pod may use has the key and the keys of the pod's
+                                 other hard constraints */
+    SPREAD_OWN_AFFINITY,      /* the pod's group must stay together in a domain to spread over */
     SPREAD_OWN_ANTI_AFFINITY, /* the pod's own terms already keep its group apart: at most one pod
                                  in a domain */
     SPREAD_NO_GROUP,          /* no label identifies the pods to count */
@@ -55,11 +57,11 @@ struct spread_tally {
                                      review's arena. NULL: they were not judged one by one */
 };
 
-/* Returns the word for metrics and notes: "NoNodeHasKey"; "" for the first two. */
+/* Returns the word for metrics and notes: "NoNodeHasKey"; "" for the first two fates. */
 const char *spread_reason(enum spread_fate fate);
 /* Returns the word for metrics: "injected", "renewed", "own", "softened" or "left_out". */
 const char *spread_result(enum spread_fate fate);
-/* Returns the phrase for people: "is left out: ..."; NULL for the first two. */
+/* Returns the phrase for people: "is left out: ..."; NULL for the first two fates. */
 const char *spread_excuse(enum spread_fate fate);
 enum spread_form spread_form(enum spread_fate fate);
 /* Did we make the constraint part of the pod? */
@@ -67,8 +69,9 @@ static inline bool spread_is_injected(enum spread_fate fate) {
     return spread_form(fate) != SPREAD_NOT;
 }
 
-/* A hard constraint's reach: `allowed` nodes by the pod's own terms. `lacking` of them lack the
- * constraint's key, so it excludes them for good. Zeroed: not hard, or not known. */
+/* A hard constraint's reach: `allowed` nodes by the pod's own terms. `lacking` of these nodes lack
+ * the constraint's key, so the constraint excludes them for good. Zeroed: the constraint is not
+ * hard, or the nodes are not known. */
 struct spread_reach {
     uint32_t lacking, allowed;
 };

@@ -11,14 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The topologyKeys of the constraints in managedFields: a request has written these, and no
- * webhook. */
+/* The topologyKeys of the constraints in managedFields: a user's request has written these
+ * constraints, not a webhook. */
 struct spread_written {
     struct arena *arena;
     struct str *keys;
     uint32_t count, cap;
     bool known;   /* some manager has written the spec, as the creator of a pod does */
-    bool strange; /* managedFields has parts that are not understood */
+    bool strange; /* managedFields has parts of an unknown form */
 };
 
 /* Reads a pod's JSON. Returns 0, -E2BIG (no steps left) or -ENOMEM. */
