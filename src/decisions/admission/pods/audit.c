@@ -1,7 +1,8 @@
 /*
  * The plugin "audit" notes the changes that policies with mode Audit would make, for the audit log.
  * It runs the other plugins with those policies, on the pod as it came, and takes back all their
- * changes. It has a step budget of its own, so a policy on trial cannot use up the review's steps.
+ * changes. It has a step budget of its own, so a policy with mode Audit cannot use up the review's
+ * steps.
  */
 #include "admission/pods/pods.h"
 #include "base/limits.h"
@@ -58,7 +59,7 @@ static int run(const struct admission_question *question, struct patch *patch,
     if (q->policies.audited[POLICY_SPREAD] == NULL && q->policies.audited[POLICY_LOCALITY] == NULL)
         return 0;
     options.spread = options.audited; /* counted separately from real changes */
-    options.missing = NULL;           /* nothing waits for data of a trial */
+    options.missing = NULL; /* the answer does not wait for data that only a trial needs */
     const struct steps own = arena->steps;
     arena->steps = (struct steps){.max = LIMIT_AUDIT_STEPS};
     int r = try_policies(q, &options, patch, &text);

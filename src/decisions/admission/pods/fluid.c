@@ -76,7 +76,8 @@ static bool is_mirror(const struct pod_question *q) {
 
 /* ---- the policy's locality ---- */
 
-/* See fluid_locality. Returns no places if there are too many: the term would be of no use. */
+/* The function `places` of struct fluid_locality. Returns no places if there are too many: such a
+ * term would be of no use. */
 static int places(const void *ctx, const char *label, const char *key, const struct str **ret,
                   uint32_t *ret_count) {
     const struct pod_question *q = ctx;
@@ -105,7 +106,7 @@ static int32_t share(int32_t weight, const struct policy *policy) {
     return part > 0 ? part : 1;
 }
 
-/* *ret is NULL if no policy asks for locality. 0 or -ENOMEM. */
+/* Sets *ret to NULL if no policy asks for locality. Returns 0 or -ENOMEM. */
 static int policy_locality(const struct pod_question *q, struct fluid_locality *room,
                            const struct fluid_locality **ret) {
     const struct policy *policy = q->locality_policy;

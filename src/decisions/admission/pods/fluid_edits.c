@@ -261,8 +261,8 @@ static void lengthen_term(struct writing *w, uint32_t index) {
     }
 }
 
-/* Counts a term once for each alternative that is added to it: the term is written as many times.
- */
+/* Returns the bytes of the user's terms. A term counts once for each alternative that is added to
+ * it, because it is written as many times. */
 static size_t own_bytes(const struct fluid_edits *edits) {
     size_t bytes = 0;
     for (uint32_t i = 0; i < edits->term_count; i++)

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- what the pod's own labels say ---- */
+/* ---- the pod's own labels ---- */
 
 /* A pod's labels, sorted into those that may make its group and those of revisions. */
 struct sorted {
@@ -128,7 +128,8 @@ static void compare(void *ctx, label_lookup_fn *lookup, const void *labels, uint
     l->siblings++;
 }
 
-/* Returns the label, among those not settled yet, that most of the siblings in `among` share. */
+/* Returns the label that most of the siblings in `among` share, out of the labels that are not
+ * settled yet. */
 static uint32_t most_common(const struct learning *l, uint64_t among, const bool *settled) {
     uint32_t best = UINT32_MAX;
     int most = 0;
@@ -202,8 +203,8 @@ static int copy_expressions(const struct label_selector *from, struct arena *are
     return arena_failed(arena) ? -ENOMEM : 0;
 }
 
-/* A selector with a key of a single pod belongs to a controller of one pod: its siblings are other
- * controllers' pods. A selector with a key of a revision in matchExpressions is not used either,
+/* A selector with a key of a single pod belongs to a controller of one pod: its siblings are pods
+ * of other controllers. A selector with a key of a revision in matchExpressions is not used either,
  * because the API server refuses a key that is also in matchLabelKeys. */
 static bool is_of_one_pod(const struct label_selector *s, const struct labels *pod) {
     for (uint32_t i = 0; i < s->match_labels.count; i++)

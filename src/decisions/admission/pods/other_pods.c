@@ -15,7 +15,7 @@ enum {
 /* The domains of one key. */
 struct kept_from {
     struct topology_column column;
-    uint8_t *domains; /* [column.domains], flags of the above */
+    uint8_t *domains; /* [column.domains], flags of the enum above */
 };
 
 struct search {
@@ -25,13 +25,13 @@ struct search {
     uint32_t *key_of_meant; /* [meant.count] */
     uint32_t from_others;   /* number of terms in `meant` that match other groups: these come first;
                                the others match the pod's group */
-    struct cache_meaning meaning; /* marked with their keys */
+    struct cache_meaning meaning; /* terms of running pods, marked with their keys */
     struct kept_from *keys;
     uint32_t key_count;
     bool any;
 };
 
-/* ---- keys: each of them once ---- */
+/* ---- the list of keys, each key once ---- */
 
 struct key_use {
     struct str key;
@@ -78,7 +78,7 @@ static int make_keys(struct search *s) {
     return r;
 }
 
-/* ---- pods that keep it away ---- */
+/* ---- pods that keep the pod away ---- */
 
 static void is_there(struct search *s, uint32_t key, uint32_t slot, uint8_t who) {
     uint32_t domain = s->keys[key].column.domain_of[slot];
@@ -88,7 +88,8 @@ static void is_there(struct search *s, uint32_t key, uint32_t slot, uint8_t who)
     s->any = s->any || who != OUR_GROUP;
 }
 
-/* In a domain with pods of the group, pods that avoid us do not matter: they avoid it, too. */
+/* In a domain with pods of the group, pods that avoid us do not matter: the pod avoids that domain
+ * anyway. */
 static bool is_kept_by_others(uint8_t who) {
     return (who & OTHERS_WE_AVOID) != 0 || ((who & AVOID_US) != 0 && (who & OUR_GROUP) == 0);
 }

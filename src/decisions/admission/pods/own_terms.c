@@ -55,7 +55,7 @@ static int is_of_unit(const struct pod_question *q, const struct unit_membership
     return 0;
 }
 
-/* ---- sorting them ---- */
+/* ---- terms by kind ---- */
 
 /* Terms of one field, and the kinds of own terms that they become. */
 struct division {

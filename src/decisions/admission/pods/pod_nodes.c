@@ -176,7 +176,7 @@ int pod_nodes_require(struct pod_nodes *n, struct str key) {
 }
 
 /* Numbers the domains that have nodes allowed by the pod's terms, from 1 on, in `number_of`
- * (zeroed). Returns how many there are. */
+ * (zeroed). Returns the number of these domains. */
 static uint32_t number_domains(const struct pod_nodes *n, const struct topology_column *column,
                                uint32_t *number_of) {
     uint32_t count = 0;

@@ -34,7 +34,7 @@ static int decode(struct admission_question *question, struct str object, struct
     return failed;
 }
 
-/* Returns why the pod is left alone, or "". */
+/* Returns the reason why the pod is left alone, or "". */
 static struct str settled(const struct pod_question *q) {
     struct str fixed = pod_fixed_because(&q->pod, &q->details.annotations);
     return str_empty(fixed) && q->pod.meta.terminating ? STR("a pod that is being deleted") : fixed;
@@ -105,8 +105,8 @@ static int prepare(struct admission_question *question, struct review_answer *an
     return r == 0 ? name_policies(q, answer, err) : r;
 }
 
-/* Reads the stored pod. An update may have narrowed its terms or changed its labels; the rest of a
- * pod cannot change after its creation. upstream: pkg/apis/core/validation ValidatePodUpdate */
+/* Reads the stored pod. An update may have narrowed its terms or changed its labels; other parts of
+ * a pod cannot change after its creation. upstream: pkg/apis/core/validation ValidatePodUpdate */
 static int find_old(struct pod_question *q, struct str *ret_settled, struct err *err) {
     const struct str old = q->head.review->old_object;
     struct json_reader r;
@@ -142,8 +142,8 @@ static int prepare_validated(struct admission_question *question, struct review_
 
 /* ---- the result ---- */
 
-/* Checks that the pod cannot go to more nodes than before. Not in the modes that do as Fluid does.
- */
+/* Checks that the pod cannot go to more nodes than before. Modes that behave like Fluid are not
+ * checked. */
 static int check_affinity(const struct pod_question *now, const struct pod_question *before,
                           struct err *err) {
     const struct pod_data *data = pod_options(now)->data;
@@ -177,7 +177,7 @@ static void undone(const struct admission_question *question) {
 
 /* ---- mistakes ---- */
 
-/* An API server drops unknown members before it asks a webhook, so none is looked for. */
+/* An API server drops unknown members before it asks a webhook, so they are not searched. */
 static void find(const struct admission_question *question, struct findings *f) {
     findings_of_pod(&pod_question(question)->pod, STR("spec"), f);
 }
@@ -204,9 +204,9 @@ const struct admitted_kind admitted_pods = {
     .undone = undone,
 };
 
-/* ---- the same, as they will be stored ---- */
+/* ---- the kind of pods as they will be stored ---- */
 
-/* Nothing is changed, so the result cannot be wrong. */
+/* Plugins of this kind change nothing, so the result cannot be wrong. */
 static int check_nothing(const struct admission_question *now,
                          const struct admission_question *before, const char **ret_why,
                          struct err *err) {

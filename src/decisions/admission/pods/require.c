@@ -62,7 +62,7 @@ enum creator {
     CREATOR_UNKNOWN,
     CREATOR_ASKED, /* the pod exists: its creator was checked at its creation */
     CREATOR_KUBELET,
-    CREATOR_CONTROLLER, /* kube-controller-manager's, for the pod's owner */
+    CREATOR_CONTROLLER, /* a controller of kube-controller-manager, for the pod's owner */
     CREATOR_ACCOUNT,    /* another service account: an operator, or anybody */
     CREATOR_OTHER,
 };
@@ -75,7 +75,7 @@ struct judged {
     const enum spread_fate *bare; /* fates without its own constraints; NULL: not yet known */
     struct spread_written written;
     enum evasion evasion;
-    struct str why; /* the end of a sentence, for the user */
+    struct str why; /* the reason, as the end of a sentence for the user */
 };
 
 #define FIND(j, what, ...)                                                                         \
@@ -160,9 +160,8 @@ static struct owner_ref controller_ref(const struct judged *j) {
                               meta->controller_name};
 }
 
-/* A search among the policy's living pods: has one some of the group's labels but not all, and has
- * one all of them?
- */
+/* A search among the policy's living pods: does any pod have some of the group's labels but not
+ * all, and does any pod have all of them? */
 struct neighbours {
     const struct policy *policy;
     const struct labels *group;
@@ -175,7 +174,8 @@ struct neighbours {
     bool several;        /* the group has another pod */
 };
 
-/* All of the policy's pods have the labels of its selector, so sharing them proves no group. */
+/* All of the policy's pods have the labels of its selector, so a shared label of the selector does
+ * not prove a group. */
 static bool is_asked_for(const struct policy *policy, struct str key) {
     for (uint32_t i = 0; i < policy->objects.count; i++)
         if (str_eq(policy->objects.items[i].key, key))
@@ -196,7 +196,8 @@ static void note_shared(struct neighbours *n, const struct label *label) {
             (struct label){arena_str(n->arena, label->key), arena_str(n->arena, label->value)};
 }
 
-/* For a pod with fewer labels than the group: notes the first label that it shares. */
+/* For another pod with fewer labels than the group: notes the first label of the group that it has.
+ */
 static int compare_shorter(struct neighbours *n, const struct label_set_ref *other) {
     struct str value;
     for (uint32_t i = 0; i < other->set->count && str_empty(n->shared.key); i++) {
@@ -209,8 +210,8 @@ static int compare_shorter(struct neighbours *n, const struct label_set_ref *oth
     return 0;
 }
 
-/* The reviewed pod and the others may have many labels: looks up the shorter list in the longer
- * one, until all is known. Returns 0, or -E2BIG: the steps are spent. */
+/* The reviewed pod and the others may have many labels: looks up the labels of the shorter list in
+ * the longer list, until the result is known. Returns 0, or -E2BIG: the steps are spent. */
 static int compare(struct neighbours *n, const struct label_set_ref *other) {
     struct str value;
     bool all = true;
@@ -257,8 +258,8 @@ static int look_around(const struct judged *j, struct neighbours *n) {
     return r < 0 ? r : 0;
 }
 
-/* Did a controller create the pod? Anybody may write an owner reference: the creator's name must
- * confirm it. */
+/* Did a controller create the pod? The creator's name must confirm the owner reference, which
+ * anybody may write. */
 static bool is_controlled(const struct judged *j) {
     const struct owner_ref ref = controller_ref(j);
     return !str_empty(ref.kind) &&
@@ -325,10 +326,10 @@ static enum owner_unit find_scale(const struct judged *j) {
     return OWNER_UNIT_UNKNOWN;
 }
 
-/* Could the pod be of the unit that it claims, by its creator and its owner? Anybody may write
- * labels and annotations, also into templates. So known units need their own controller, and other
- * units an owner of a custom kind; both owners must exist. A policy's own unit is believed by its
- * label alone. */
+/* Could the pod belong to the unit that it claims, judged by its creator and its owner? Anybody may
+ * write labels and annotations, also into templates. So known units need their own controller, and
+ * other units an owner of a custom kind; both owners must exist. A policy's own unit is believed by
+ * its label alone. */
 static enum owner_unit find_maker(const struct judged *j) {
     const struct object_meta *meta = &j->q->pod.meta;
     const struct str group = api_group(meta->controller_api);
@@ -383,13 +384,13 @@ static int judge_group(struct judged *j, bool *ret_done) {
     *ret_done = is_member;
     r = is_member || j->group.unit.place == UNIT_FIRST ? judge_unit(j, is_member) : 0;
     if (r != 0 || is_member || j->evasion != EVASION_NONE || j->creator == CREATOR_ASKED)
-        return r; /* an existing pod would find itself among the others */
+        return r; /* an existing pod would find itself among the other pods */
     return judge_company(j);
 }
 
 /* ---- its own terms ---- */
 
-/* Returns how many values of the key the term allows; UINT64_MAX: any. */
+/* Returns the number of values of the key that the term allows; UINT64_MAX: any number. */
 static uint64_t values_of(const struct node_selector_term *term, struct str key) {
     uint64_t values = UINT64_MAX;
     for (uint32_t i = 0; i < term->expression_count; i++) {
@@ -586,7 +587,7 @@ static int judge_constraint(struct judged *j, uint32_t i, bool *ret_missing) {
     }
     r = read_written(j);
     if (r != 0 || form != SPREAD_WHOLE || !spread_written_has(&j->written, s->topology_key))
-        return r; /* softened, or not the author's */
+        return r; /* the constraint would be softened, or is not the author's */
     return blame_author(j, s, &found);
 }
 
@@ -603,7 +604,7 @@ static int judge_missing(struct judged *j) {
     options.head.plugins = NULL;
     (void)admit_object(&admitted_pods, &options.head, q->head.review, q->head.arena, &patch,
                        &answer);
-    if (answer.gave_up) /* never for a pod that exists */
+    if (answer.gave_up) /* never true for a pod that exists */
         return FIND(j, EVASION_TOO_MANY_STEPS,
                     "its review takes more than %u steps; it needs fewer labels, terms, values, "
                     "preferences, constraints or mounts",

@@ -12,7 +12,8 @@ static bool has_key(const struct policy *policy, struct str key) {
     return false;
 }
 
-/* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* Sets *ret: does every node have the key? Returns 0, -E2BIG (the view's steps are spent) or
+ * -ENOMEM. */
 static int every_node_has(struct cache_view *view, struct str key, bool *ret) {
     const struct topology *t = view->nodes.topology;
     uint32_t slots = topology_slots(t);
@@ -66,7 +67,7 @@ int spread_defaults(const struct pod_question *q, const struct policy_spread **r
     view.nodes.asker = hash_str(q->pod.meta.namespace);
     steps.max = LIMIT_ENGINE_STEPS +
                 (uint64_t)LIMIT_ENGINE_STEPS_A_NODE * topology_slots(view.nodes.topology);
-    view.nodes.steps = &steps; /* not the review's: they depend on the cluster's size */
+    view.nodes.steps = &steps; /* not the review's steps: they depend on the cluster's size */
     int r = keep_those_on_nodes(q, &view, kept, ret_count);
     cache_view_close(&view);
     return r;

@@ -30,7 +30,7 @@ static int check_keys(const struct spread_constraint *c, const struct selector *
     return 0;
 }
 
-/* Orders by key and whenUnsatisfiable; equal ones by their place in the pod. */
+/* Orders by key and whenUnsatisfiable; equal constraints by their place in the pod. */
 static int compare_constraints(const void *a, const void *b) {
     const struct spread_constraint *x = *(const struct spread_constraint *const *)a,
                                    *y = *(const struct spread_constraint *const *)b;
@@ -40,8 +40,9 @@ static int compare_constraints(const void *a, const void *b) {
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* Returns for each constraint: has an earlier one the same key and whenUnsatisfiable? A pod may
- * have thousands, so they are sorted, not compared in pairs. NULL: no memory, or no steps. */
+/* Returns for each constraint: does an earlier constraint have the same key and whenUnsatisfiable?
+ * A pod may have thousands of constraints, so they are sorted, not compared in pairs. NULL: no
+ * memory, or no steps. */
 static const bool *find_repeats(const struct pod *pod, struct arena *arena) {
     uint32_t count = pod->constraint_count;
     const struct spread_constraint **sorted = arena_array(arena, count, sizeof(void *));
@@ -125,7 +126,7 @@ struct injection {
     uint32_t count;
 };
 
-/* Checks that a pod can get so many constraints, each with the selector of its group. */
+/* Checks that a pod has room for all these constraints, each with the selector of its group. */
 static int check_size(const struct injection *in, struct err *err) {
     struct cost cost = pod_group_cost(in->group);
     if (!steps_take(&in->q->head.arena->steps, cost.steps * (1 + in->count)))
@@ -148,7 +149,8 @@ static enum spread_form form_of(const struct injection *in, uint32_t i) {
     return was->min_domains == wanted->min_domains ? SPREAD_WHOLE : SPREAD_WITHOUT_MIN_DOMAINS;
 }
 
-/* Does the policy have a preference on that key, too? The API server refuses two of them. */
+/* Does the policy have a preference on that key, too? The API server refuses two preferences on a
+ * key. */
 static bool has_soft_twin(const struct injection *in, uint32_t i) {
     const struct policy *policy = in->q->policy;
     for (uint32_t j = 0; spread_form(in->fates[i]) == SPREAD_SOFT && j < policy->spread_count; j++)
@@ -225,7 +227,8 @@ static bool is_narrow(enum spread_fate fate, const struct spread_reach *reach) {
     return reach->lacking > 0 && (form == SPREAD_WHOLE || form == SPREAD_WITHOUT_MIN_DOMAINS);
 }
 
-/* Adds a warning about constraint i; there is room. `text` is its end, and is cleared. */
+/* Adds a warning about constraint i; the list has room. `text` is the end of the warning, and is
+ * cleared. */
 static void add_warning(const struct pod_question *q, uint32_t i, struct strbuf *text,
                         struct str *warnings, struct admission_outcome *ret) {
     struct arena *arena = q->head.arena;
@@ -304,7 +307,8 @@ static uint32_t count_injected(const struct policy *policy, const enum spread_fa
     return injected;
 }
 
-/* Call after the constraints are in the patch: a count of planned ones would be wrong. */
+/* Call after the constraints are in the patch: planned constraints may still be discarded, and do
+ * not count. */
 static void tally(const struct pod_question *q, const enum spread_fate *fates) {
     struct spread_tally *counts = pod_options(q)->spread;
     if (counts == NULL)
@@ -359,7 +363,7 @@ static int inject_all(const struct injection *in, struct patch *patch,
     return inject(&every, patch, err);
 }
 
-/* Notes a pod that gets no constraint at all. */
+/* Writes the note for a pod that gets no constraint at all. */
 static void leave_alone(const struct pod_question *q, const struct pod_group *group,
                         struct admission_outcome *ret) {
     struct spread_tally *counts = pod_options(q)->spread;

@@ -82,7 +82,7 @@ enum spread_form spread_form(enum spread_fate fate) {
     return fates_told[fate].form;
 }
 
-/* A plan while it is made. */
+/* A plan that is being made. */
 struct plan {
     const struct pod_question *q;
     const struct policy *policy;
@@ -93,7 +93,8 @@ struct plan {
     struct pod_nodes *nodes; /* NULL: no node is known */
 };
 
-/* Would this constraint, as planned so far, exclude a node? A soft one leaves no pod pending. */
+/* Would this constraint, as planned so far, exclude a node? A soft constraint leaves no pod
+ * pending. */
 static bool is_hard(const struct plan *p, uint32_t i) {
     enum spread_form form = spread_form(p->fates[i]);
     return p->policy->spread[i].hard &&
@@ -102,7 +103,8 @@ static bool is_hard(const struct plan *p, uint32_t i) {
 
 /* ---- the pod's own terms on other pods ---- */
 
-/* Does any of these keys have a domain that does not reach all domains to spread over? */
+/* Sets *ret: does any key of these terms have a domain that does not reach all domains to spread
+ * over? */
 static int contradicts(const struct plan *p, enum own_term kind, struct str key, bool *ret) {
     *ret = own_terms_have(&p->terms, kind, key);
     for (uint32_t i = 0; p->nodes != NULL && !*ret && i < p->terms.keys[kind].count; i++) {
@@ -214,7 +216,8 @@ static int judge_unseen(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Returns the marks of the nodes that kube-scheduler counts for a constraint of the pod. */
+/* Returns the marks that a node must have so that kube-scheduler counts it for a constraint of the
+ * pod. */
 static uint8_t marks_counted_by(const struct spread_constraint *c) {
     return (uint8_t)(NODE_HAS_KEYS | (c->honor_affinity ? NODE_BY_AFFINITY : 0) |
                      (c->honor_taints ? NODE_BY_TAINTS : 0));
@@ -240,10 +243,10 @@ static int changes_own(const struct plan *p, struct str key, bool *ret) {
     return r;
 }
 
-/* Would the key take too much from a hard constraint, for a policy with mode Require? Here it
- * yields to fewer constraints: otherwise an author could evade it by a constraint on a key that
- * each node has, or by tolerations. It yields if a constraint would lose domains to a key as fine
- * as its own or finer, or would keep fewer than its minDomains. */
+/* Would the key take too much from a hard constraint, for a policy with mode Require? Here the
+ * policy's constraint yields to fewer constraints: otherwise an author could evade the policy by a
+ * constraint on a key that each node has, or by tolerations. It yields if a constraint would lose
+ * domains to a key as fine as its own or finer, or would keep fewer than its minDomains. */
 static int takes_much(const struct plan *p, struct str from, int64_t min_domains, struct str key,
                       bool *ret) {
     struct domain_loss loss;
@@ -377,7 +380,7 @@ static int judge_gates(struct plan *p, uint32_t i) {
     return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole plan ---- */
 
 typedef int judge_fn(struct plan *p, uint32_t i);
 
@@ -411,7 +414,7 @@ static int look_at_nodes(struct plan *p, const struct pod_nodes_question *questi
     view.nodes.asker = hash_str(p->q->pod.meta.namespace);
     steps.max = LIMIT_ENGINE_STEPS +
                 (uint64_t)LIMIT_ENGINE_STEPS_A_NODE * topology_slots(view.nodes.topology);
-    view.nodes.steps = &steps; /* not the review's: they depend on the cluster's size */
+    view.nodes.steps = &steps; /* not the review's steps: they depend on the cluster's size */
     int r = pod_nodes_survey(question, &view, p->q->head.arena, &nodes);
     p->nodes = r == 0 ? &nodes : NULL;
     if (r == 0)
@@ -423,7 +426,8 @@ static int look_at_nodes(struct plan *p, const struct pod_nodes_question *questi
     return r == -E2BIG ? 0 : r;
 }
 
-/* Is called for each of the policy's constraints, which are few. */
+/* Does the pod have a constraint on the key? Called for each of the policy's constraints, which are
+ * few. */
 static bool has_own(const struct pod *pod, struct str topology_key) {
     for (uint32_t i = 0; i < pod->constraint_count; i++)
         if (str_eq(pod->constraints[i].topology_key, topology_key))

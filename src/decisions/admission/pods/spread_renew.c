@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* ---- what this webhook would have added ---- */
+/* ---- constraints that this webhook would have added ---- */
 
 static bool is_as_wanted(const struct spread_constraint *c, const struct policy_spread *wanted) {
     return (wanted->hard || !c->hard) && c->max_skew == wanted->max_skew &&
@@ -14,7 +14,8 @@ static bool is_as_wanted(const struct spread_constraint *c, const struct policy_
            c->honor_taints == (wanted->node_taints != POLICY_IGNORE);
 }
 
-/* Finds the only constraint on the policy's key, if it is as the policy wants it, or softer. */
+/* Returns the place of the only constraint on the policy's key, if it is as the policy wants it, or
+ * softer. */
 static uint32_t find_alike(const struct pod *pod, const struct policy_spread *wanted) {
     uint32_t found = SPREAD_NO_PLACE, on_key = 0;
     for (uint32_t i = 0; i < pod->constraint_count; i++) {
@@ -28,7 +29,7 @@ static uint32_t find_alike(const struct pod *pod, const struct policy_spread *wa
     return on_key == 1 ? found : SPREAD_NO_PLACE;
 }
 
-/* Does the selector not match its own pod, so that the constraint counts only others? */
+/* Does the selector not match its own pod, so that the constraint counts only other pods? */
 static int is_dead(const struct label_selector *from, const struct pod *pod, struct arena *arena,
                    bool *ret) {
     struct selector selector;
@@ -38,7 +39,7 @@ static int is_dead(const struct label_selector *from, const struct pod *pod, str
     return r == -ENOMEM ? r : 0;
 }
 
-/* ---- what it would add now ---- */
+/* ---- constraints that it would add now ---- */
 
 /* Returns the form of the policy's constraint that one of the pod's constraints has. */
 static enum spread_form form_now(const struct spread_constraint *c,
@@ -109,7 +110,7 @@ static int renew(const struct pod_question *q, enum spread_fate planned, uint32_
     int r = is_dead(&c->selector, &q->pod, q->head.arena, &dead);
     if (r != 0)
         return r;
-    bool by_terms = planned != SPREAD_CONTRADICTED; /* not by the policy's other constraints */
+    bool by_terms = planned != SPREAD_CONTRADICTED; /* not by the policy's constraints */
     if (was != SPREAD_SOFT && spread_form(planned) > was && by_terms)
         fates[i] = spread_form(planned) == SPREAD_NOT ? SPREAD_TERMS_CHANGED : planned;
     else if (dead)
@@ -127,7 +128,7 @@ int spread_renew(const struct pod_question *q, const struct pod_group *group,
     bool dead;
     for (uint32_t i = 0; i < q->policy->spread_count; i++)
         ret_places[i] = SPREAD_NO_PLACE;
-    int r = is_dead(&group->selector, &q->pod, arena, &dead); /* or not valid */
+    int r = is_dead(&group->selector, &q->pod, arena, &dead); /* or the selector is not valid */
     if (r != 0 || dead)
         return r;
     r = find_ours(q, fates, ret_places, &count);
