@@ -13,15 +13,14 @@ struct admitting {
     struct admission_question *before;   /* the object before the plugin ran */
     struct review_answer *answer;
     struct patch *patch;
-    uint32_t notes, choices; /* annotations and warnings (without failures) that are not the
-                                plugins' */
+    uint32_t notes, choices; /* number of annotations and other warnings not from plugins */
     bool failed, denied;
-    bool lacks_memory; /* the user has been warned of it */
+    bool lacks_memory; /* the user has been warned of the lack of memory */
 };
 
 /* ---- warnings ---- */
 
-/* Returns the warning for a review without memory for one: the limit hit and the object's size. */
+/* Returns a warning that needs no memory: it names the limit that was hit and the object's size. */
 static struct str memory_warning(struct admitting *a) {
     const struct arena *arena = a->question->arena;
     char *text = a->answer->spare;
@@ -135,7 +134,7 @@ static void check_result(struct admitting *a) {
     warn(a, why, &err);
 }
 
-/* Runs every plugin, or only those with settled_too if there is nothing to decide. */
+/* Runs every plugin; if there is nothing to decide, runs only plugins with settled_too. */
 static void run_plugins(struct admitting *a, bool is_settled) {
     const struct admission_options *o = a->question->options;
     const struct admission_plugin *const *plugins =
@@ -173,8 +172,8 @@ static void annotate(struct admitting *a) {
     warn(a, text, &err);
 }
 
-/* Says mistakes in the object as it came. They are the last warnings: the API server drops those
- * that are too long together. */
+/* Adds warnings of mistakes in the object as it came. They are the last warnings, because the API
+ * server drops warnings that are too long together. */
 static void find_mistakes(struct admitting *a) {
     CLEANUP(arena_done) struct arena own;
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_FINDING_BYTES * 4};
@@ -245,7 +244,7 @@ enum admission admit_object(const struct admitted_kind *kind,
     patch_init(patch, review->object, arena);
     if (!is_about(review, kind))
         return ADMISSION_UNCHANGED;
-    if (a.before == NULL) { /* the last one */
+    if (a.before == NULL) { /* the last allocation */
         a.question = &head;
         warn_unchanged(&a, &(struct err){.text = "out of memory"});
         return ADMISSION_FAILED;

@@ -37,13 +37,13 @@ enum admission {
 struct admission_options {
     const struct policy *policies; /* sorted */
     uint32_t policy_count;
-    bool annotate; /* note the policy and plugins in the object itself, if its kind can */
-    bool finds;    /* say mistakes in the object */
+    bool annotate; /* note policy and plugins in the object itself, if its kind can annotate */
+    bool finds;    /* warn of mistakes in the object */
     const struct admission_plugin *const *plugins; /* NULL: the kind's own plugins */
     uint32_t plugin_count;
 };
 
-/* The object as decoded: every kind has its own struct, which begins with this one. Everything is
+/* The decoded object: every kind has its own struct, which begins with this one. Everything is
  * valid until the answer is written. */
 struct admission_question {
     const struct review *review;
@@ -54,7 +54,7 @@ struct admission_question {
 /* The result of one plugin. Zeroed: nothing to report. */
 struct admission_outcome {
     struct str note; /* for the audit log: the change, or the reason why nothing changes */
-    const struct str *warnings; /* for the user: requests that are not met by choice */
+    const struct str *warnings; /* for the user: requests that the plugin chose not to meet */
     uint32_t warning_count;
     int refused;      /* HTTP status of a denial: the object must not be created; 0: go on */
     struct str cause; /* the cause of a denial, for the user */
@@ -99,7 +99,7 @@ struct admitted_kind {
      */
     int (*annotate)(const struct admission_question *question, const struct review_answer *answer,
                     struct patch *patch, struct err *err);
-    /* Finds mistakes in the object, by itself; may be NULL. */
+    /* Finds mistakes in the object, without looking at others; may be NULL. */
     void (*find)(const struct admission_question *question, struct findings *f);
     /* Takes back the plugins' counts after their changes were discarded; may be NULL. */
     void (*undone)(const struct admission_question *question);

@@ -33,7 +33,7 @@ static int wrong(const struct patch_change *c, uint32_t depth, const char *why, 
 struct target {
     size_t begin, end;                              /* bytes of the document that are replaced */
     enum { IN_PLACE, MEMBER, ELEMENT, NOTHING } as; /* NOTHING: values are only removed */
-    bool alone;                                     /* a new item, and its container is empty */
+    bool alone;     /* the item is new, and its container is empty */
     uint32_t there; /* number of names in the operation's path; the other names go into its value */
     uint32_t change;
     uint32_t followed; /* number of names of the path found so far */
@@ -50,7 +50,7 @@ struct walk {
 /* The changes whose paths share the names that lead to one value. They are neighbours. */
 struct range {
     uint32_t from, to;
-    uint32_t depth; /* of the value */
+    uint32_t depth; /* depth of the value */
 };
 
 static const struct patch_change *change_of(const struct walk *w, uint32_t i) {
@@ -63,7 +63,8 @@ static struct str name_at(const struct walk *w, uint32_t i, uint32_t depth) {
     return depth < c->depth ? c->path[depth] : STR("");
 }
 
-/* Returns the first change whose name at this depth is at least `name` (`above`: is greater). */
+/* Returns the first change with a name at this depth that is at least `name`; with `above`, that is
+ * greater. */
 static uint32_t bound(const struct walk *w, struct range in, struct str name, bool above) {
     uint32_t from = in.from, to = in.to;
     while (from < to) {
@@ -98,8 +99,8 @@ static size_t skip_blanks(const struct json_reader *r, size_t at) {
     return at;
 }
 
-/* Removes an item together with the comma before it; the first item with the comma behind it.
- * `before` is the end of the item before it, or of the bracket. */
+/* Removes an item together with the comma before it; the first item together with the comma after
+ * it. `before` is the end of the item before it, or of the bracket. */
 static void take_away(const struct walk *w, size_t before, bool is_first, struct target *t) {
     t->as = NOTHING;
     t->begin = before;
@@ -112,7 +113,7 @@ static void take_away(const struct walk *w, size_t before, bool is_first, struct
 static int take(struct walk *w, uint32_t i, bool in_array, size_t before, bool is_first) {
     const struct patch_change *c = change_of(w, i);
     struct target *t = &w->targets[i];
-    if (c->depth == 0 || (in_array && c->op == PATCH_ADD)) /* would insert */
+    if (c->depth == 0 || (in_array && c->op == PATCH_ADD)) /* an insertion */
         return wrong(c, c->depth, "only members are replaced", w->err);
     (void)json_peek(&w->r); /* skips blanks */
     t->begin = json_offset(&w->r);
@@ -225,7 +226,8 @@ static int walk_value(struct walk *w, struct range range, bool in_array) {
     if (kind != JSON_NULL || range.depth == 0 || in_array || c->op != PATCH_ADD)
         return wrong(c, c->depth, "something without members is in the way", w->err);
     for (uint32_t i = range.from; i < range.to; i++) {
-        struct target *t = &w->targets[i]; /* if there are several, all but one will be refused */
+        struct target *t =
+            &w->targets[i]; /* if several changes replace the value, all but one will be refused */
         t->begin = json_offset(&w->r);
         t->end = t->begin + 4;
         t->there = range.depth;

@@ -1,8 +1,8 @@
 /*
- * Builds a JSON Patch (RFC 6902): the operations, and the document with them applied.
+ * Builds a JSON Patch (RFC 6902): the operations, and the document after all operations.
  *
- * The document is text and stays text: an operation splices bytes into it, so the rest, unknown
- * fields and numbers of any size included, is never rewritten.
+ * The document is text and stays text: an operation splices bytes into it, so all other bytes,
+ * unknown fields and numbers of any size included, are never rewritten.
  *
  * All memory is the arena's; the given strings must live as long as the arena. Not thread-safe.
  */
@@ -23,7 +23,7 @@ struct patch_operation {
 
 struct patch {
     struct arena *arena;
-    struct str document; /* with all operations applied */
+    struct str document; /* the document after all operations */
     struct patch_operation *operations;
     uint32_t count, cap;
     size_t bytes; /* bytes of all paths and values */
@@ -33,13 +33,12 @@ struct patch {
 void patch_init(struct patch *p, struct str document, struct arena *arena);
 
 /*
- * Changes one place in the document. The path has member names, indexes of elements that
- * exist, and for PATCH_ADD "-" as its last name: a new element at the end.
- *   PATCH_ADD      puts the value there. On a member that exists it replaces, so the caller decides
- *                  what may be overwritten. The same single operation makes parents that are
- *                  missing or null: arrays before "-", and objects elsewhere.
- *   PATCH_REPLACE  replaces the value that is there.
- *   PATCH_REMOVE   takes the member or element away.
+ * Changes one place in the document. The path consists of member names and of indexes of elements
+ * that exist. For PATCH_ADD its last name may be "-": a new element at the end. PATCH_ADD      puts
+ * the value there. It replaces a member that exists, so the caller must decide if that may be
+ * overwritten. The same single operation makes parents that are missing or null: arrays before "-",
+ * and objects elsewhere. PATCH_REPLACE  replaces the value that is there. PATCH_REMOVE   takes the
+ * member or element away.
  */
 struct patch_change {
     enum patch_op op;
@@ -64,7 +63,7 @@ enum { PATCH_DEPTH_MAX = 32 };
 int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t count,
                 struct err *err) MUST_CHECK;
 
-/* One PATCH_ADD. */
+/* Makes one change with PATCH_ADD. Returns as patch_apply(). */
 int patch_add(struct patch *p, const struct str *path, uint32_t depth, struct str value,
               struct err *err) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /*
  * AdmissionReview (admission.k8s.io/v1) as the API server sends it, and the answer to it. Member
- * names are exact here: unlike the extender's, they are not compared without case.
+ * names are exact here: upper and lower case differ, unlike in the extender's requests.
  *
  * Decoded reviews own nothing: strings live in the body or the arena.
  */
@@ -14,14 +14,14 @@
 #include "model/labels.h"
 
 struct review {
-    struct str uid;             /* to be echoed */
+    struct str uid;             /* the answer repeats it */
     struct str group, resource; /* "", "pods" */
     struct str subresource;     /* "" for the object itself */
     struct str operation;       /* CREATE, UPDATE, DELETE, CONNECT */
     struct str namespace;       /* the object's namespace; the object's own member may be empty */
     struct str object;          /* JSON as received; "" if absent */
     struct str old_object;      /* with UPDATE and DELETE: the stored object */
-    struct str user;            /* who makes the request; "": not given */
+    struct str user;            /* the user who makes the request; "": not given */
     bool dry_run;
 };
 
@@ -39,23 +39,24 @@ struct review_answer {
     int code;                              /* HTTP status of a denial: 400 and above */
     struct str message;                    /* reason of a denial */
     const struct patch *patch;             /* NULL, or without operations: no change */
-    struct str warnings[REVIEW_NOTES_MAX]; /* for the user, failures first; long ones are cut */
+    struct str warnings[REVIEW_NOTES_MAX]; /* for the user, failures first; long warnings are cut */
     uint32_t warning_count;
     uint32_t failure_count;                      /* number of failures among the warnings */
     struct str mistakes[LIMIT_FINDING_WARNINGS]; /* more warnings: findings about the object */
     uint32_t mistake_count;
-    struct label annotations[REVIEW_NOTES_MAX]; /* annotations for the audit log; each key is one
-                                                   name */
+    struct label annotations[REVIEW_NOTES_MAX]; /* annotations for the audit log; a key is a name
+                                                   without a prefix */
     uint32_t annotation_count;
-    uint64_t steps;  /* taken by the review */
+    uint64_t steps;  /* number of steps that the review took */
     bool gave_up;    /* the review took more than LIMIT_REVIEW_STEPS steps, so nothing is changed */
     char spare[200]; /* holds a warning if memory is short. `warnings` may point here, so do not
                         copy the struct */
 };
 
-/* Warnings beyond REVIEW_NOTES_MAX are dropped: people read them. */
+/* Adds a warning. Warnings beyond REVIEW_NOTES_MAX are dropped: people read them. */
 void review_warn(struct review_answer *answer, struct str warning);
-/* Adds a warning of a failure: drops the last other warning if there is no room. */
+/* Adds a warning of a failure: if there is no room, drops the last warning that is not of a
+ * failure. */
 void review_fail(struct review_answer *answer, struct str warning);
 void review_annotate(struct review_answer *answer, struct str key, struct str value);
 

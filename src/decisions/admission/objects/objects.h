@@ -17,7 +17,7 @@
 #define ADMISSION_PATH "/webhooks/v1/"
 
 #define ADMITTED_ROW(constant, name, family) ADMITTED_##constant,
-/* The index of each row; ADMITTED_KINDS is their number. */
+/* The index of each row; ADMITTED_KINDS is the number of rows. */
 enum { ADMITTED_LIST(ADMITTED_ROW) ADMITTED_KINDS };
 #undef ADMITTED_ROW
 extern const struct admitted_kind *const admitted_kinds[ADMITTED_KINDS];

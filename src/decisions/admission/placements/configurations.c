@@ -22,7 +22,7 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for its prioritizers");
 }
 
-/* ---- what is worth what ---- */
+/* ---- weights of prioritizers ---- */
 
 static bool is_spread(const struct shape_configuration *c) {
     return !c->is_add_on && str_eq(c->built_in, spread);
@@ -68,7 +68,7 @@ static int64_t user_range(const struct placement_shape *s) {
 struct list {
     struct json_writer w;
     struct str ours;    /* one entry */
-    uint32_t left;      /* entries of ours still to be written */
+    uint32_t left;      /* number of our entries still to be written */
     struct str instead; /* an entry that replaces ours; "": nothing */
     uint32_t count;     /* entries */
 };
@@ -125,11 +125,11 @@ static struct str write_spread(int32_t weight, struct arena *arena) {
                                       weight);
 }
 
-/* ---- what is there of ours ---- */
+/* ---- our entries in the list ---- */
 
 struct found {
-    uint32_t ours; /* of any key */
-    uint32_t good; /* entries with this key and our weight */
+    uint32_t ours; /* number of our entries with any key */
+    uint32_t good; /* number of entries with this key and our weight */
 };
 
 static struct found count_ours(const struct placement_shape *s, struct injected_key key) {

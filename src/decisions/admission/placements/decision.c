@@ -48,7 +48,7 @@ void placement_admission_done(struct placement_admission *d) {
 enum admission placement_live_edit(const struct placement_live *live, struct arena *arena,
                                    struct patch *patch) {
     struct policy_namespace namespace = {.name = live->namespace};
-    struct review_answer unsaid; /* nobody asked for a review */
+    struct review_answer unsaid; /* not used: there is no review to answer */
     const struct placement_options options = {
         .head = {.policies = live->policies.items, .policy_count = live->policies.count},
         .namespace = &namespace,

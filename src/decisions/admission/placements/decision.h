@@ -13,9 +13,9 @@ struct placement_knowledge {
     struct policy_source *policies;
     struct fleet *fleet;      /* source of namespaces; NULL: use the cache's */
     struct cache *cache;      /* NULL: no namespace is known */
-    enum placement_mode mode; /* this and the next ones: see struct placement_options */
+    enum placement_mode mode; /* for this and the following members see struct placement_options */
     bool inject_scores;
-    /* Is there a leader that publishes scores? Called by any thread. NULL: there is one. */
+    /* Is there a leader that publishes scores? Called by any thread. NULL: there is a leader. */
     bool (*has_leader)(void *ctx);
     void *ctx;
     bool owns;

@@ -10,8 +10,9 @@
 
 /* The entries of Evenkeel that a Placement should have. */
 struct wanted {
-    bool inject;          /* the prioritizer and the annotation; false: nothing, no gates either */
-    bool gate;            /* in every predicate */
+    bool inject; /* it should have the prioritizer and the annotation; false: it should have
+                    neither, and no gates */
+    bool gate;   /* every predicate should have the gate */
     struct injected note; /* the key, and the new annotation, which the edits complete */
     struct injected kept; /* the old annotation: it lists our changes that may be undone */
 };

@@ -133,7 +133,8 @@ static int check(const struct admission_question *now, const struct admission_qu
 
 static void find(const struct admission_question *question, struct findings *f) {
     const struct placement_question *q = placement_question(question);
-    (void)findings_of_placement(question->review->object, &q->placement, f); /* those so far stay */
+    (void)findings_of_placement(question->review->object, &q->placement,
+                                f); /* findings so far stay */
 }
 
 /* ---- the kind ---- */

@@ -4,17 +4,15 @@
  *
  * Mode Scores, where a publisher of scores runs (inject_scores), adds:
  *   - a prioritizer AddOn evenkeel-N with the highest weight, listed so often that it outweighs all
- *     of the user's own; for hard terms a gate, a CEL expression in every predicate, which only
+ * prioritizers of the user; for hard terms a gate, a CEL expression in every predicate, which only
  *     clusters with the score pass;
  *   - that prioritizer replaces `builtIn: Spread`, for which OCM would empty the decisions;
  *   - the annotation that records these edits (model/injected.h).
- *   A gate without scores selects nothing. So only a new Placement gets a gate, or one that has its
- *   gate already. A live Placement without a gate waits for the publisher of its scores, and so
- *   does a
- *   new one while no leader publishes scores.
- * Mode Owner, where a controller owns decisions, adds to a new Placement the annotation that makes
- * OCM leave it alone. Live Placements are left to the controller.
- * Other modes: removes exactly the entries that were added before.
+ *   A gate without scores selects nothing. So only a new Placement gets a gate, or a Placement that
+ * had its gate already. A live Placement without a gate waits for the publisher of its scores.
+ * While no leader publishes scores, a new Placement waits, too. Mode Owner, where a controller owns
+ * decisions, adds to a new Placement the annotation that makes OCM leave it alone. Live Placements
+ * are left to the controller. Other modes: removes exactly the entries that were added before.
  *
  * Placements that OCM leaves alone, or that are being deleted, are not edited. Only a negative
  * numberOfClusters is refused, because OCM's controller would crash. It is accepted if it is stored
@@ -32,7 +30,7 @@
 struct placement_options {
     struct admission_options head;
     const struct policy_namespace *namespace; /* the review's namespace */
-    enum placement_mode mode; /* of Placements with terms but without a mode annotation */
+    enum placement_mode mode; /* the mode of Placements with terms but without a mode annotation */
     bool inject_scores;       /* scores are published for the entries injected here */
     bool is_waiting;          /* ... but there is no leader to publish them now */
     bool owns;                /* a controller owns the decisions of Placements in mode Owner */

@@ -1,7 +1,7 @@
 /*
- * Edits the gates. Predicates are ORed, so each needs a gate. A Placement without predicates gets
- * one with only the gate; we remove that predicate when it is no longer needed or the user adds
- * others.
+ * Edits the gates. Predicates are ORed, so each predicate needs a gate. A Placement without
+ * predicates gets a predicate with only the gate; we remove it when it is no longer needed or the
+ * user adds predicates.
  */
 #include "admission/placements/edits.h"
 
@@ -25,7 +25,7 @@ static int no_memory(struct err *err) {
 
 /* ---- the list ---- */
 
-/* Did we make this predicate? Then it has only our gates. */
+/* Did we make this predicate? If we did, it has only our gates. */
 static bool is_made(const struct wanted *wanted, const struct shape_predicate *p) {
     return wanted->kept.made_predicates && p->is_bare && p->ours > 0;
 }
@@ -60,7 +60,7 @@ static int put_only_gate(struct patch *patch, struct str gate, struct err *err) 
 }
 
 /* Removes the predicate that we made if it is not wanted or not alone. Sets *s to the remaining
- * ones. */
+ * predicates. */
 static int drop_made(const struct placement_question *q, const struct wanted *wanted,
                      struct patch *patch, struct placement_shape *s, struct err *err) {
     static const struct str path[] = {{"spec", 4}, {"predicates", 10}};
@@ -78,7 +78,7 @@ static int drop_made(const struct placement_question *q, const struct wanted *wa
     return r == 0 ? placement_shape(patch->document, q->head.arena, s, err) : r;
 }
 
-/* ---- one of them ---- */
+/* ---- one predicate ---- */
 
 static void add_change(struct changes *c, enum patch_op op, uint32_t index, uint32_t depth,
                        struct str value) {
@@ -137,7 +137,7 @@ static void gate_one(const struct wanted *wanted, const struct shape_predicate *
         add_change(c, PATCH_REMOVE, index, p->cel_is_alone ? AT_SELECTOR : AT_EXPRESSIONS, STR(""));
 }
 
-/* ---- all ---- */
+/* ---- all predicates ---- */
 
 static int edit_each(const struct placement_question *q, const struct wanted *wanted,
                      const struct placement_shape *s, struct str gate, struct patch *patch,

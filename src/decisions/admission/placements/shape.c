@@ -214,7 +214,7 @@ int placement_number(struct str object, struct arena *arena, int64_t *ret, struc
     return json_finish(&r, err);
 }
 
-/* ---- what of it is ours ---- */
+/* ---- our entries ---- */
 
 bool shape_key(const struct placement_shape *s, struct injected_key *ret) {
     for (uint32_t i = 0; i < s->predicate_count; i++)

@@ -30,11 +30,12 @@ struct shape_expression {
 struct shape_predicate {
     struct str text;
     const struct shape_expression *expressions;
-    uint32_t expression_count, ours; /* number of expressions, and how many are ours */
+    uint32_t expression_count, ours; /* number of expressions, and number of our expressions */
     bool has_selector; /* requiredClusterSelector is an object, not null and not absent */
     bool has_cel;      /* its member celSelector is an object, too */
     bool cel_is_alone; /* celSelector has only the member celExpressions */
-    bool is_bare; /* matches every cluster, apart from our gates: no labels, claims or other CEL */
+    bool is_bare; /* without our gates it matches every cluster: it has no labels, claims or other
+                     CEL */
 };
 
 struct placement_shape {
@@ -42,7 +43,7 @@ struct placement_shape {
     bool disabled;       /* OCM leaves the Placement alone */
     bool has_annotation; /* PLACEMENT_INJECTED_ANNOTATION */
     struct str annotation;
-    uint32_t annotation_count; /* of any key */
+    uint32_t annotation_count; /* number of annotations of any key */
     struct injected injected;  /* that annotation, parsed */
     bool has_policy;           /* prioritizerPolicy is an object */
     struct str mode;
@@ -53,18 +54,19 @@ struct placement_shape {
     uint32_t predicate_count;
 };
 
-/* Reads spec.numberOfClusters alone; the rest of the object need not be valid. Returns 0, -EINVAL
- * or -ENOMEM. */
+/* Reads only spec.numberOfClusters; the other fields need not be valid. Returns 0, -EINVAL or
+ * -ENOMEM. */
 int placement_number(struct str object, struct arena *arena, int64_t *ret,
                      struct err *err) MUST_CHECK;
 
-/* Reads the rest of an object that placement_decode() accepts. Returns 0, -EINVAL or -ENOMEM. */
+/* Reads the parts in struct placement_shape of an object that placement_decode() accepts. Returns
+ * 0, -EINVAL or -ENOMEM. */
 int placement_shape(struct str object, struct arena *arena, struct placement_shape *ret,
                     struct err *err) MUST_CHECK;
 
-/* Gets our first key in a gate or a prioritizer. Returns false if no entry has one. */
+/* Gets our first key in a gate or a prioritizer. Returns false if no entry has a key of ours. */
 bool shape_key(const struct placement_shape *shape, struct injected_key *ret);
 /* Does any predicate have the gate with this key? */
 bool shape_is_gated(const struct placement_shape *shape, struct injected_key key);
-/* Is there anything of ours, the annotation included? */
+/* Does the Placement have any entry of ours, or our annotation? */
 bool shape_has_ours(const struct placement_shape *shape);

@@ -29,7 +29,7 @@ static bool is_hard(const struct ocm_terms *terms) {
     return false;
 }
 
-/* ---- what is believed of what was added before ---- */
+/* ---- entries that were added before ---- */
 
 static struct injected_key draw(const struct placement_options *o) {
     const uint32_t shards = o->shards < INJECTED_SHARDS ? o->shards : INJECTED_SHARDS;
@@ -61,7 +61,8 @@ static struct injected find_kept(const struct placement_question *q) {
     return kept;
 }
 
-/* The new object's annotation may be ours, from an earlier review of the same change. */
+/* Returns the annotation to believe. The new object's annotation may be ours, from an earlier
+ * review of the same change. */
 static struct injected believe(const struct placement_question *q) {
     const struct injected *now = &q->shape.injected;
     struct injected kept = find_kept(q);
@@ -183,7 +184,7 @@ static void warn_of_waiting(const struct placement_question *q, const struct wan
 /* ---- modes ---- */
 
 /* May OCM be made to leave the Placement alone? Not if our controller would leave it to OCM
- * (without terms, with CEL or with an unknown mode): nobody would decide it then. */
+ * (without terms, with CEL or with an unknown mode): then no controller would decide it. */
 static bool may_give(const struct placement_question *q) {
     for (uint32_t i = 0; i < q->shape.predicate_count; i++)
         if (q->shape.predicates[i].expression_count > q->shape.predicates[i].ours)
@@ -215,7 +216,7 @@ static int run(const struct admission_question *question, struct patch *patch,
         return 0;
     wanted.note = (struct injected){.valid = true, .key = wanted.kept.key};
     wanted.inject = mode == PLACEMENT_SCORES && has_terms && injects &&
-                    q->terms.unknown_mode.p == NULL; /* nobody would publish its scores */
+                    q->terms.unknown_mode.p == NULL; /* no controller would publish its scores */
     wanted.gate = wanted.inject && is_hard(&q->terms) && may_gate(q, wanted.kept.key);
     int r = wanted.inject || shape_has_ours(&q->shape) ? edit(q, &wanted, patch, ret, err) : 0;
     warn_of_waiting(q, &wanted, ret);
