@@ -14,7 +14,7 @@
 enum { ARENA_BYTES = 64 << 20 };
 
 struct policy_batch {
-    struct manifests files; /* their texts, or `text`, own the policies' strings */
+    struct manifests files; /* the files' texts, or `text`, own the policies' strings */
     struct strbuf text;
     struct arena arena;
     struct policy_status status;
@@ -78,7 +78,7 @@ static void add(struct json_reader *r, struct policy_batch *p) {
     p->items[p->count++] = policy;
 }
 
-/* Reads the next object; `kind` is its kind if the object has no kind itself. */
+/* Reads the next object; `kind` is used if the object itself has no kind. */
 static void read_policy(struct json_reader *r, struct str kind, struct policy_batch *p) {
     struct str own = json_peek_member(r, STR("kind"));
     struct str version = json_peek_member(r, STR("apiVersion"));
@@ -143,7 +143,7 @@ int policy_batch_read(const char *const *paths, size_t count, struct policy_batc
     return r;
 }
 
-/* ---- one of an API server ---- */
+/* ---- a policy of an API server ---- */
 
 /* Returns the object's name; "": none. */
 static struct str name_of(struct str object, struct arena *arena) {

@@ -1,6 +1,6 @@
 /*
- * TopologyPolicies that were decoded together: those of all files, or one of an API server. A batch
- * does not change; several sets (policy/policies.h) may share it.
+ * TopologyPolicies that were decoded together: the policies of all files, or one policy of an API
+ * server. A batch does not change; several sets (policy/policies.h) may share it.
  *
  * Threads: policy_batch_hold() and policy_batch_release() from any.
  */
@@ -15,16 +15,16 @@
 struct policy_batch;
 
 /*
- * Reads all files below `paths`: TopologyPolicies and Lists of them, nothing else, no two with one
- * name. *ret_seen is a fingerprint of the files, taken before reading; 0 when they could not be
- * listed. Returns 0 or -errno; the sentence names file and path.
+ * Reads all files below `paths`: TopologyPolicies and Lists of TopologyPolicies, nothing else; no
+ * two policies may have the same name. *ret_seen is a fingerprint of the files, taken before
+ * reading; 0 when they could not be listed. Returns 0 or -errno; the sentence names file and path.
  */
 int policy_batch_read(const char *const *paths, size_t count, struct policy_batch **ret,
                       uint64_t *ret_seen, struct err *err) MUST_CHECK;
 /*
  * Decodes a policy as an API server sends it; the text is copied. A policy that cannot be decoded,
- * for instance because it is newer or larger than LIMIT_POLICY_BYTES, becomes one that cannot work.
- * Returns 0, -EINVAL (the policy has not even a name) or -ENOMEM.
+ * for instance because it is newer or larger than LIMIT_POLICY_BYTES, becomes a policy that cannot
+ * work. Returns 0, -EINVAL (the policy has not even a name) or -ENOMEM.
  */
 int policy_batch_decode(struct str object, struct policy_batch **ret, struct err *err) MUST_CHECK;
 

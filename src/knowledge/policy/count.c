@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    STEP_MATCHES = 20000, /* selectors to match in one step, about */
-    STEP_GROUPS = 16,     /* pod groups in one step, at least */
+    STEP_MATCHES = 20000, /* number of selectors to match in one step, about */
+    STEP_GROUPS = 16,     /* least number of pod groups in one step */
     ARENA_BYTES = 16 << 20,
 };
 
@@ -16,7 +16,7 @@ struct round {
     struct policies *set; /* held; NULL: no round */
     const struct policy *items;
     uint32_t count;
-    struct tally *tallies; /* owned; of each item; sorted by name once the round has ended */
+    struct tally *tallies; /* owned; one for each item; sorted by name after the end of the round */
 };
 
 struct tally {
@@ -28,9 +28,9 @@ struct tally {
 struct policy_count {
     struct policy_source *policies;
     struct cache *cache;
-    struct arena arena; /* of one group */
+    struct arena arena; /* for the work on one group */
     struct round now, last;
-    uint32_t at; /* in the groups of the cache */
+    uint32_t at; /* index of the next group of the cache */
 };
 
 static void round_done(struct round *round) {
@@ -72,7 +72,8 @@ static bool begin(struct policy_count *c) {
     return round->tallies != NULL;
 }
 
-/* Counts for each policy that has a part of the pods, or would have it if it were enforced. */
+/* Counts the group's pods for each policy that gives them a part, or would do so if it were
+ * enforced. */
 static void count(struct round *round, const struct cache_group *group) {
     const struct policy_list policies = {round->items, round->count};
     const struct policy *counted[2 * POLICY_PARTS];
@@ -110,8 +111,8 @@ static int count_some(struct policy_count *c) {
     return r;
 }
 
-/* Orders by name. A name that a file has, too, is there twice: the API server's policy is used, and
- * comes first. */
+/* Orders by name. If a file and the API server have the same name, both are there: the API server's
+ * policy is used, and comes first. */
 static int by_name(const void *a, const void *b) {
     const struct tally *x = a, *y = b;
     int order = str_cmp(x->name, y->name);

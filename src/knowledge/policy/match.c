@@ -8,7 +8,8 @@
 
 #define NAME_LABEL STR(NAMESPACE_NAME_LABEL)
 
-/* Every namespace has its name as a label, though files may leave it out. */
+/* Finds a label of a namespace. Every namespace has its name as a label, though files may leave it
+ * out. */
 static bool lookup(const void *ctx, struct str key, struct str *ret_value) {
     const struct policy_namespace *namespace = ctx;
     if (labels_lookup(&namespace->labels, key, ret_value))
@@ -62,7 +63,7 @@ struct str policy_opt_out(const struct policy_namespace *namespace, const struct
     return STR("");
 }
 
-/* The parts of a pod, or of several alike, that policies match. */
+/* The parts of a pod, or of several equal pods, that policies match. */
 struct subject {
     const struct labels *labels;
     struct workload_name controller;
@@ -112,7 +113,7 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
 
 /* ---- Placements ---- */
 
-/* The labels of a namespace of which perhaps only the name is known. */
+/* The labels of a namespace; perhaps only its name is known. */
 struct placement_namespace {
     const struct policy_namespace *namespace;
     bool *missing; /* set when a match needs a label that is not known */

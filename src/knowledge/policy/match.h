@@ -16,33 +16,34 @@
 struct policy_namespace {
     struct str name;
     struct labels labels;
-    bool known; /* false: `labels` is empty for lack of knowledge */
+    bool known; /* false: `labels` is empty because the labels are not known */
 };
 
 /* Returns 0, also for an unknown namespace, or -ENOMEM. `name` is borrowed. */
 int policy_namespace_find(struct cache *cache, struct str name, struct arena *arena,
                           struct policy_namespace *ret) MUST_CHECK;
 
-/* The same for a fleet's namespaces; strings are borrowed from the view. */
+/* Finds a namespace of a fleet; strings are borrowed from the view. */
 int policy_namespace_of_fleet(const struct fleet_view *view, struct str name, struct arena *arena,
                               struct policy_namespace *ret) MUST_CHECK;
 
-/* Returns why only mode Require applies to a pod with these labels, as a phrase for people: the pod
- * or its namespace has the label evenkeel.io/inject: disabled. "": neither has it. */
+/* Returns a phrase for people if only mode Require applies to a pod with these labels, because the
+ * pod or its namespace has the label evenkeel.io/inject: disabled. "": neither has the label. */
 struct str policy_opt_out(const struct policy_namespace *namespace, const struct labels *pod);
 
-/* The answer is used ... */
+/* The purpose for which the answer is used: */
 enum policy_purpose {
-    POLICY_TO_CHANGE,   /* the pod, or to explain its changes */
-    POLICY_TO_VALIDATE, /* the pod: a policy with mode Require binds pods of every scheduler */
-    POLICY_TO_FORESEE,  /* the effect of both, whoever creates the pod */
-    POLICY_TO_SCORE,    /* nodes for the pod: any scheduler that asks gets an answer */
+    POLICY_TO_CHANGE,   /* change the pod, or explain its changes */
+    POLICY_TO_VALIDATE, /* validate the pod: mode Require binds pods of every scheduler */
+    POLICY_TO_FORESEE,  /* predict the effect of both, whoever creates the pod */
+    POLICY_TO_SCORE,    /* score nodes for the pod: any scheduler that asks gets an answer */
 };
 
 /*
- * The pod's owners are its controller and the workload above that (model/workload.h); a pod without
- * controller is its own owner. Pods of DaemonSets, and mirror pods, whose controller chooses their
- * node, have policies only for validation, which checks if that controller has created them.
+ * Finds the policies of a pod. The pod's owners are its controller and the workload that owns the
+ * controller (model/workload.h); a pod without controller is its own owner. Pods of DaemonSets, and
+ * mirror pods, whose controller chooses their node, have policies only for validation, which checks
+ * if that controller has created them.
  *
  * Policies must be sorted. Returns false, and no policy, if the answer depends on labels of an
  * unknown namespace.
@@ -50,8 +51,8 @@ enum policy_purpose {
 bool policy_of_pod(struct policy_list policies, const struct policy_namespace *namespace,
                    const struct pod *pod, enum policy_purpose purpose, struct policy_choice *ret);
 
-/* The same for the pods of a group, with POLICY_TO_CHANGE. Also returns false if their controller
- * or their labels are not known. */
+/* Finds the policies of the pods of a group, with POLICY_TO_CHANGE. Also returns false if the pods'
+ * controller or labels are not known. */
 bool policy_of_group(struct policy_list policies, const struct cache_group *group,
                      struct policy_choice *ret);
 
@@ -71,16 +72,17 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
 bool policy_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
                          const struct object_meta *placement, struct policy_choice *ret);
 
-/* Returns that policy's terms, or a warning if it is only audited or not known. Returns 0 or
- * -ENOMEM; sentences are in the arena, the terms belong to the policy. */
+/* Returns the terms of the policy that policy_of_placement() finds, or a warning if that policy is
+ * only audited or not known. Returns 0 or -ENOMEM; sentences are in the arena, the terms belong to
+ * the policy. */
 int policy_terms_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
                               const struct object_meta *placement, struct arena *arena,
                               struct ocm_policy_terms *ret) MUST_CHECK;
 
 /*
- * The same for a Placement of a fleet; the view has its namespaces. Returns the terms of the first
- * policy with terms that matches it. If that policy's mode is Audit, returns a warning instead, and
- * ignores later policies.
+ * Does the same for a Placement of a fleet; the view has the namespaces. Returns the terms of the
+ * first policy with terms that matches it. If that policy's mode is Audit, returns a warning
+ * instead, and ignores later policies.
  */
 int policy_terms_in_fleet(const struct fleet_view *view, struct policy_list policies,
                           const struct object_meta *placement, struct arena *arena,

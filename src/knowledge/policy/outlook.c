@@ -8,15 +8,15 @@
 #include <string.h>
 
 enum {
-    STEP_KEYS = 64, /* checked in one step; each costs a pass over all nodes */
+    STEP_KEYS = 64, /* keys checked in one step; each key costs a pass over all nodes */
     ARENA_BYTES = 16 << 20,
 };
 
-/* The criteria of a match, or some of them; a missing one is zero. */
+/* The criteria of a match, or some of them; a missing criterion is zero. */
 enum { BY_NAMESPACE, BY_OBJECT, BY_OWNER, BY_EXCLUSION, CRITERIA };
 struct match_key {
     struct hash128 criteria[CRITERIA];
-    struct hash128 schedulers; /* never left out */
+    struct hash128 schedulers; /* always part of the key */
 };
 
 /* The first policy with this match and this part. */
@@ -38,10 +38,10 @@ struct policy_outlook {
     struct policies *set; /* held; NULL before the first step */
     const struct policy *items;
     uint32_t item_count;
-    struct entry *entries; /* owned; of each item that works, sorted by name */
+    struct entry *entries; /* owned; one for each item that works, sorted by name */
     uint32_t count;
     uint32_t at;        /* the next entry to check */
-    struct arena arena; /* of one step */
+    struct arena arena; /* for the work of one step */
 };
 
 /* ---- shadows ---- */
@@ -132,7 +132,7 @@ static bool add_first(struct shadows *s, struct hash128 match, enum policy_part 
     return true;
 }
 
-/* Returns the first policy that is for all pods of this match and has the part, or NULL. */
+/* Returns the first policy that matches all pods of this match and has the part, or NULL. */
 static const struct policy *find_shadow(const struct policy_outlook *o, const struct shadows *s,
                                         const struct hash128 *matches, enum policy_part part) {
     const struct first *found = NULL;
@@ -235,7 +235,7 @@ static int count_domains(struct cache_view *view, struct str key, struct arena *
     return 0;
 }
 
-/* Notes that the key has so many domains. */
+/* Notes the number of domains of a key. */
 static void note_key(struct policy_prospect *p, struct str key, uint32_t domains) {
     if (domains == 0 && str_empty(p->no_node_has))
         p->no_node_has = key;
@@ -245,7 +245,7 @@ static void note_key(struct policy_prospect *p, struct str key, uint32_t domains
     p->fewest = domains;
 }
 
-/* Checks the keys of one policy. Returns their number. */
+/* Checks the keys of one policy. Returns the number of keys. */
 static uint32_t look_at(struct policy_outlook *o, struct cache_view *view, uint32_t nodes,
                         struct entry *entry) {
     const struct policy *p = entry->policy;

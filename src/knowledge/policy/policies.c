@@ -28,7 +28,7 @@ struct live {
     struct policy_batch *batch; /* held */
     struct str name;            /* the batch's */
     bool listed;                /* seen in the present listing */
-    bool fresh;                 /* in no complete listing yet */
+    bool fresh;                 /* not in any complete listing yet */
     struct policy_note note;
 };
 
@@ -116,17 +116,18 @@ static void add_batch(struct policies *p, struct policy_batch *b) {
         p->batches[p->batch_count++] = policy_batch_hold(b);
 }
 
-/* Puts the present policies in force, with `files` as those of files. Under s->building. */
+/* Puts the present policies in force; `files` are the policies of files. The caller holds
+ * s->building. */
 static int build(struct policy_source *s, struct policy_batch *files) {
     uint32_t count;
-    (void)policy_batch_items(files, &count); /* only their number */
+    (void)policy_batch_items(files, &count); /* only the count is needed */
     struct policies *p = policies_new(count + s->live_count, 1 + s->live_count);
     if (p == NULL)
         return -ENOMEM;
     add_batch(p, files);
     for (uint32_t i = 0; i < p->count; i++) {
         bool found;
-        (void)live_at(s, p->items[i].name, &found); /* only if, not where */
+        (void)live_at(s, p->items[i].name, &found); /* only `found` is needed */
         if (found)
             p->items[i].problem =
                 STR("the API server has a policy of this name, and that policy is used");
@@ -211,9 +212,10 @@ int policy_source_load(struct policy_source *s, struct err *err) {
     return r == 0 ? 0 : err_set(err, r, "no memory for policies");
 }
 
-/* ---- of an API server ---- */
+/* ---- policies of an API server ---- */
 
-/* Puts the caller's change in force, unless a listing is under way. Under s->building. */
+/* Puts the caller's change in force, unless a listing is under way. The caller holds s->building.
+ */
 static int take_effect(struct policy_source *s, struct err *err) {
     int r = s->listing ? 0 : build(s, s->files);
     return r == 0 ? 0 : err_set(err, r, "no memory for policies");
@@ -233,7 +235,8 @@ static int make_room(struct policy_source *s, struct err *err) {
     return 0;
 }
 
-/* Takes over `batch` if it succeeds. Under s->building. */
+/* Puts a policy in place of the old policy of its name; takes over `batch` on success. The caller
+ * holds s->building. */
 static int put(struct policy_source *s, struct policy_batch *batch, struct err *err) {
     uint32_t count;
     bool found;

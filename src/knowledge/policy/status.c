@@ -157,7 +157,7 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
          "Placements, and have all of its parts: so it does nothing"},
 };
 
-/* Can a pod be of this owner? Only Kubernetes itself has kinds in groups without a dot. upstream:
+/* Can this owner have pods? Only Kubernetes itself has kinds in groups without a dot. upstream:
  * apiextensions validation.go, "should be a domain with at least one dot" */
 static bool can_own_pods(const struct policy_owner *owner) {
     struct str group;
@@ -170,7 +170,7 @@ static bool can_own_pods(const struct policy_owner *owner) {
            !controller_chooses_node(type);
 }
 
-/* Finds the first item of ownerKinds that no pod has. Returns why, or "". */
+/* Finds the first item of ownerKinds that no pod can have as owner. Returns the reason, or "". */
 static struct str judge_owners(const struct policy *policy, struct arena *arena) {
     for (uint32_t i = 0; i < policy->owner_count; i++) {
         const struct policy_owner *owner = &policy->owners[i];
@@ -203,7 +203,7 @@ static struct str say_suits(const struct policy_prospect *p, struct arena *arena
                         STR_ARG(p->fewest_of));
 }
 
-/* Judges by the nodes, which suffices for the parts that are for pods. */
+/* Judges by the nodes alone, because only the policy's parts for pods are judged. */
 static void judge_effect(const struct policy *policy, const struct policy_prospect *prospect,
                          struct arena *arena, struct policy_verdict *v) {
     struct str *message = &v->messages[POLICY_EFFECTIVE];
@@ -294,7 +294,8 @@ void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_sta
         }
 }
 
-/* Numbers of nodes and domains change all the time, where nothing else does. */
+/* Does the message have numbers of nodes or domains? They change all the time, even if nothing else
+ * changes. */
 static bool has_numbers(enum policy_reason reason) {
     return reason == POLICY_NODES_SUIT || reason == POLICY_TOO_FEW_DOMAINS;
 }

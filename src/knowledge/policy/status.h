@@ -1,7 +1,7 @@
 /*
- * Reads a TopologyPolicy's status and makes the right one: the conditions Ready (the policy is
- * well-formed), Effective (the cluster can satisfy it) and Shadowed (others leave it no pods), the
- * keys of its constraints, and the number of its pods.
+ * Reads a TopologyPolicy's status and makes the right status: the conditions Ready (the policy is
+ * well-formed), Effective (the cluster can satisfy it) and Shadowed (other policies leave it no
+ * pods), the keys of its constraints, and the number of its pods.
  *
  * Server-side apply writes it, so the parts of other writers stay.
  */
@@ -19,7 +19,7 @@ struct policy_condition_status {
     struct str since;                   /* RFC 3339 */
 };
 
-/* The status of an object; strings are borrowed from its text or the arena. Zeroed: none. */
+/* The status of an object; strings are borrowed from its text or the arena. Zeroed: no status. */
 struct policy_status {
     struct str uid; /* uid and generation of the object; not members of its status */
     int64_t generation;
@@ -36,7 +36,7 @@ enum policy_reason {
     POLICY_AUDITED,
     POLICY_CANNOT_WORK,
     POLICY_NODES_SUIT,
-    POLICY_CLUSTERS_SUIT, /* this reason, and others about clusters: of `check policy` only */
+    POLICY_CLUSTERS_SUIT, /* only `check policy` uses this and the other reasons about clusters */
     POLICY_NO_NODE_HAS_KEY,
     POLICY_NO_CLUSTER_HAS_KEY,
     POLICY_TOO_FEW_DOMAINS,
@@ -58,11 +58,11 @@ extern const struct policy_reason_row {
     const char *when;   /* a sentence for the documents */
 } policy_reasons[POLICY_REASONS];
 
-/* Reads the status. A missing part, or a status that cannot be read, counts as none. */
+/* Reads the status. A part that is missing or cannot be read counts as empty. */
 void policy_status_read(struct str object, struct arena *arena, struct policy_status *ret);
 
-/* Returns status.matched; -1: not there, or of an earlier generation, whose `match` may be another.
- */
+/* Returns status.matched; -1: the status has no number, or it is of an earlier generation, when
+ * `match` may have been different. */
 int64_t policy_status_matched(const struct policy_status *status);
 
 /* Has the policy had pods since its last change, as far as the status shows? */
@@ -77,17 +77,18 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
                                         const struct policy_prospect *prospect,
                                         struct arena *arena);
 
-/* Makes Effective Unknown, if it is True for nodes and the policy has no pods that run. */
+/* Sets the condition Effective to Unknown if it is True for nodes and the policy has no running
+ * pods. */
 void policy_verdict_count(struct policy_verdict *verdict, int64_t pods);
 
 /* Keeps the status's answer about nodes while the nodes are not known: a new process has not read
- * them yet, but the process before it had. */
+ * the nodes yet, but the earlier process had. */
 void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_status *status);
 
-/* Does the status match the verdict on this policy, apart from numbers, also those in messages? */
+/* Does the status match the verdict, apart from all numbers, numbers in messages included? */
 bool policy_status_is_right(const struct policy_status *status,
                             const struct policy_verdict *verdict);
-/* ... and does it match with the numbers in messages? */
+/* Does the status match the verdict, numbers in messages included? */
 bool policy_messages_are_right(const struct policy_status *status,
                                const struct policy_verdict *verdict);
 
@@ -103,8 +104,8 @@ uint32_t policy_status_undeclared(struct str message);
 
 /* The parts of a status beside its conditions. */
 struct policy_numbers {
-    int64_t matched;     /* pods; -1: keep the old number, if it is of this generation */
-    struct str uneven;   /* JSON: see evenness/latest.h; "": keep the old one */
+    int64_t matched;     /* number of pods; -1: keep the old number if it is of this generation */
+    struct str uneven;   /* JSON: see evenness/latest.h; "": keep the old text */
     uint32_t undeclared; /* bits of fields that are left out */
 };
 
@@ -113,5 +114,6 @@ struct policy_numbers {
 void policy_status_write(const struct policy_status *status, const struct policy *policy,
                          const struct policy_verdict *verdict, const struct policy_numbers *numbers,
                          struct str now, struct strbuf *out);
-/* Does the status lack the policy's keys for lists? An older Evenkeel has written it then. */
+/* Does the status lack the policy's keys, which `kubectl get` lists? Then an older Evenkeel has
+ * written it. */
 bool policy_status_lacks_keys(const struct policy_status *status, const struct policy *policy);

@@ -8,5 +8,5 @@
 #include "policy/policies.h"
 
 extern const struct informer_store policy_store;
-/* The same for the hub of a fleet, with its own row of the watched kinds. */
+/* The same for the hub of a fleet, which has its own row in the table of watched kinds. */
 extern const struct informer_store hub_policy_store;

@@ -9,7 +9,7 @@
 
 struct entry {
     char *name;      /* owned */
-    uint32_t evaded; /* bits, since policy_tallies_take_evaded() */
+    uint32_t evaded; /* bits of evasions since policy_tallies_take_evaded() */
 };
 
 struct policy_tallies {
@@ -44,7 +44,7 @@ static size_t entry_at(const struct policy_tallies *t, struct str name, bool *re
     return sorted_place(t->entries, t->count, entry_name, name, ret_found);
 }
 
-/* Returns NULL without room. */
+/* Returns NULL if there is no room. */
 static struct entry *insert(struct policy_tallies *t, size_t at, struct str name) {
     if (t->count == LIMIT_POLICIES)
         return NULL;

@@ -1,6 +1,6 @@
 /*
- * Remembers how pods have made policies impossible since somebody asked last, for each policy by
- * its name: Events report it. Metrics have the numbers. At most LIMIT_POLICIES names are kept;
+ * Remembers, by policy name, the ways in which pods have made a policy impossible since the last
+ * question. Events report them; metrics have the numbers. At most LIMIT_POLICIES names are kept;
  * further policies are left out.
  *
  * Thread-safe.
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { POLICY_EVASIONS = 16 }; /* reasons at most */
+enum { POLICY_EVASIONS = 16 }; /* the most numbers of evasions */
 
 struct policy_tallies;
 
@@ -24,10 +24,10 @@ void policy_tallies_free(struct policy_tallies *t);
 struct policy_evasion_row {
     const char *name; /* the reason, "GroupOfOne"; NULL: no such number */
     const char *note; /* for people */
-    bool denies;      /* with mode Require; false: it is not the pod's fault */
+    bool denies;      /* with mode Require the pod is denied; false: it is not the pod's fault */
 };
 
-/* Notes an evasion, below POLICY_EVASIONS. */
+/* Notes an evasion; its number is below POLICY_EVASIONS. */
 void policy_tallies_add(struct policy_tallies *t, struct str name, uint32_t evasion);
 /* Returns, as bits, the evasions since the last call. */
 uint32_t policy_tallies_take_evaded(struct policy_tallies *t, struct str name);
