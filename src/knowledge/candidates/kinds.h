@@ -9,10 +9,10 @@
 enum { CANDIDATE_KEYS = 3 };
 
 struct candidate_kind {
-    const char *name;  /* their plural on the command line: "nodes" */
+    const char *name;  /* the plural name on the command line: "nodes" */
     enum kind_row row; /* row in the table of watched kinds; if the kind has several rows, the
                           watched one */
-    const char *kinds; /* all its kinds, for people */
+    const char *kinds; /* names of all kinds in the row, for people */
     /* Topology keys that a list shows by default; NULL ends a shorter list. */
     const char *keys[CANDIDATE_KEYS];
 };

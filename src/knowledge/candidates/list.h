@@ -15,16 +15,16 @@ int candidate_list_new(const struct candidate_kind *kind, struct candidate_list 
 /* NULL is fine. */
 void candidate_list_free(struct candidate_list *l);
 
-/* Reads candidates from files, of all kinds that have the row's name. Returns 0 or -errno; the
- * sentence names the file and the place in it. */
+/* Reads candidates of all kinds in the row from files. Returns 0 or -errno; the sentence names the
+ * file and the place in it. */
 int candidate_list_load(struct candidate_list *l, const char *const *paths, size_t count,
                         struct err *err) MUST_CHECK;
-/* Returns the informer that watches the row's kind: informer_watch() with this `without`. Borrowed
- * until candidate_list_free(). */
+/* Returns the informer that watches the row's kind: call informer_watch() with *ret_without.
+ * Borrowed until candidate_list_free(). */
 struct informer *candidate_list_informer(const struct candidate_list *l, uint64_t *ret_without);
 
 struct listed_candidate {
-    enum kind_row kind; /* its own kind */
+    enum kind_row kind; /* the candidate's own kind */
     struct candidate candidate;
 };
 /* Lists the known candidates by name, copied into the arena. Returns 0 or -ENOMEM. */

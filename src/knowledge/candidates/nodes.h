@@ -9,5 +9,5 @@
 
 extern const struct informer_store node_store;
 
-/* Returns the topology of such contents (informer_read()). */
+/* Returns the topology in the contents of an informer with this store (informer_read()). */
 const struct topology *nodes_of(const void *contents);

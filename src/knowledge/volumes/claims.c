@@ -8,7 +8,7 @@
 
 /* ---- a reading ---- */
 
-/* The text of a place, with the number of its affinities that stand for labels: equal ones are one
+/* The text of a place, with the number of its affinities that stand for labels: equal keys are one
  * place. */
 typedef uint64_t place_key;
 
@@ -165,7 +165,7 @@ static void read_claim(struct claims_reading *x, struct str name) {
 
 /* ---- the volumes that waiting claims may get ---- */
 
-/* Could it be a volume for one of the claims, by its class and by the claim that it names? */
+/* Could the volume be for one of the claims, by its class and by the claim that it names? */
 static bool may_be_wanted(const struct claims_reading *x, const struct statement *s,
                           const uint64_t *classes, const uint64_t *names) {
     for (uint32_t i = 0; i < x->out->waiting_count; i++)
@@ -244,7 +244,8 @@ struct match {
     uint32_t id;
 };
 
-/* Those that name the claim come first, then small ones: upstream takes the first that fits. */
+/* Volumes that name the claim come first, then small volumes: upstream takes the first volume that
+ * fits. */
 static int compare_matches(const void *a, const void *b) {
     const struct match *p = a, *q = b;
     if (p->is_its != q->is_its)

@@ -153,7 +153,7 @@ static void add_facts(const struct informer_object *object, struct kept_texts *k
     storage_shorten(object->json, object->kind == CLAIMS, object->arena, &w);
     kept->facts = finish_text(&text, object->arena);
     if (storage_decode(kept->facts, object->arena, &facts) != 0)
-        return; /* a question will find out again */
+        return; /* every reader of these facts gets the same error */
     if (object->kind == CLAIMS && is_plainly_bound(&facts))
         kept->facts = STR("");
     kept->class = hash_str(facts.class);
@@ -219,7 +219,7 @@ static void drop(void *contents, uint32_t book, uint32_t id) {
 }
 
 static uint64_t kept_bytes(const void *contents) {
-    enum { STATEMENT_BYTES = sizeof(struct statement) + 10 }; /* with its place in the index */
+    enum { STATEMENT_BYTES = sizeof(struct statement) + 10 }; /* and its place in the index */
     const struct known *k = contents;
     uint64_t bytes = k->strings.bytes;
     for (size_t i = 0; i < BOOKS; i++)
@@ -294,9 +294,10 @@ int volume_pins(void *volumes, struct str namespace, const struct cache_may_run 
                              ret_count);
 }
 
-/* Appends one affinity. An affinity that cannot be read, or requires nothing, pins nothing. */
+/* Appends one affinity. An affinity that cannot be read, or that requires nothing, limits nothing,
+ * and is left out. */
 static void read_one(struct json_reader *r, struct node_affinity *found, uint32_t *count) {
-    found[*count] = (struct node_affinity){0}; /* the one before may have been read in part */
+    found[*count] = (struct node_affinity){0}; /* an earlier affinity may have been read in part */
     volume_affinity_decode(r, &found[*count]);
     *count += !json_failed(r) && found[*count].required;
 }
@@ -339,7 +340,7 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
             return -ENOMEM;
     }
     if (steps_spent(&arena->steps))
-        return -E2BIG; /* terms without steps look invalid */
+        return -E2BIG; /* without steps, valid terms look invalid */
     *ret = found;
     return 0;
 }

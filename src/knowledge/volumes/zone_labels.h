@@ -1,7 +1,8 @@
 /*
  * The labels of a PersistentVolume that name its zones and regions. kube-scheduler's plugin
- * VolumeZone refuses other nodes, as if the labels were node affinity: volumes made by hand, and
- * those of old in-tree drivers, have nothing else. upstream: volumezone/volume_zone.go.
+ * VolumeZone refuses nodes with other labels, as if the volume's labels were node affinity: volumes
+ * made by hand and volumes of old in-tree drivers have only such labels. upstream:
+ * volumezone/volume_zone.go.
  */
 #pragma once
 
