@@ -6,6 +6,6 @@
 #include "base/err.h"
 #include "data/fluid/store.h"
 
-/* Appends the object's path. Returns 0, -EINVAL (not a valid name: it could lead elsewhere)
- * or -ENOMEM. */
+/* Appends the object's path. Returns 0, -EINVAL (the name is not valid, so the path could lead
+ * elsewhere) or -ENOMEM. */
 int fluid_api_object_path(const struct fluid_key *key, struct strbuf *out) MUST_CHECK;

@@ -2,7 +2,7 @@
  * Reads objects of Fluid that a request needs and the watches do not have yet, for example when a
  * claim and its pod are created at the same time. The answer waits for the objects. The objects of
  * a chain of claim, dataset and runtime are read one after the other. The number of reads at the
- * same time is limited, for each review and for all together: base/limits.h.
+ * same time is limited, for each review and for all reviews together: base/limits.h.
  *
  * The objects are used for this request only: they may be deleted at any time, and only watches
  * would notice.
@@ -19,8 +19,8 @@ struct lookup_attempt {
     const struct http_request *request;
     struct fluid_store *found; /* the objects that have been read */
     struct fluid_missing
-        *missing;        /* gets the objects that were not found; NULL: the last attempt */
-    struct arena *arena; /* instead of the request's; emptied before */
+        *missing;        /* filled with the objects that were not found; NULL: the last attempt */
+    struct arena *arena; /* use it instead of the request's arena; it is empty */
     struct http_response *response;
 };
 
@@ -28,7 +28,7 @@ struct lookup_question {
     struct kube_client *client;
     struct str namespace; /* namespace of the reviewed object: each namespace has a share of the
                              look-ups */
-    int64_t read_ms;      /* the time for all reads */
+    int64_t read_ms;      /* the time for all reads, in milliseconds */
     /* Tries to answer. Returns false if objects are missing and there is no answer yet; the last
      * attempt always answers. Called on the thread of the request's connection, like handlers. */
     bool (*attempt)(const void *ctx, const struct lookup_attempt *attempt);
@@ -38,7 +38,7 @@ struct lookup_question {
 
 /* May objects be read for the caller of this request? We read them with our credentials, and the
  * answer reveals them. So the caller needs a verified certificate: an address is no proof, not even
- * this machine's, since proxies and forwarded ports act for others. */
+ * the address of this machine, since proxies and forwarded ports act for other callers. */
 bool lookup_is_for(const struct http_request *request);
 /* Counts the objects that were not read because lookup_is_for() returned false. */
 void lookup_count_refused(const struct fluid_missing *missing);

@@ -26,10 +26,10 @@ struct fluid_source;
 struct file_follower;
 
 struct fluid_source_options {
-    struct fluid_live *live; /* an API server's objects; NULL: those of state files */
-    const char *profile;     /* file; NULL: the profile of Fluid's chart */
+    struct fluid_live *live; /* an API server's objects; NULL: use objects of state files */
+    const char *profile;     /* path of the profile's file; NULL: the profile of Fluid's chart */
     enum fluid_compat compat;
-    bool scale_in; /* in FLUID_CORRECT; upstream has no such plugin */
+    bool scale_in; /* run ScaleInExclusion in FLUID_CORRECT; upstream has no such plugin */
 };
 
 /* Everything in `options` is borrowed for the life of the source. Returns 0 or -ENOMEM. */
@@ -46,7 +46,7 @@ int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
  * the life of this source.
  */
 struct file_follower *fluid_source_follower(struct fluid_source *s);
-/* Has the profile's file changed, appeared or gone since it was last read or checked here? */
+/* Has the profile's file changed, appeared or gone since the last read or check? */
 bool fluid_source_changed(struct fluid_source *s);
 /* Takes NULL. Sets that are held stay. */
 void fluid_source_free(struct fluid_source *s);

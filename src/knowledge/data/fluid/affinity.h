@@ -6,8 +6,8 @@
  *
  *     [[{a In 1}], [{zone In z1}, {zone In z2}]]        a=1 and (zone=z1 or zone=z2)
  *
- * The mode decides how they are merged with the pod's own terms: FLUID_CORRECT multiplies them with
- * every term of the pod; the other modes make one list of all alternatives, like Fluid.
+ * The mode decides how conjuncts are merged with the pod's own terms: FLUID_CORRECT multiplies them
+ * with every term of the pod; the other modes make one list of all alternatives, like Fluid.
  *
  * All memory is in the arena; strings and values are borrowed for its life.
  */
@@ -38,8 +38,8 @@ struct label_expression affinity_requirement(const char *key, const char *op,
 /* "true": the value of the labels of datasets. */
 extern const struct str affinity_true;
 
-/* These add a requirement (once), an alternative, a conjunct, and a conjunct of one requirement.
- * Returns 0 or -ENOMEM. */
+/* Add a requirement (once), an alternative, a conjunct, or a conjunct of one requirement. Return 0
+ * or -ENOMEM. */
 int affinity_alternative_add(struct fluid_alternative *alternative,
                              const struct label_expression *requirement,
                              struct arena *arena) MUST_CHECK;
@@ -56,8 +56,8 @@ int affinity_conjuncts_of(struct fluid_conjuncts *conjuncts,
 int affinity_begin(struct fluid_edit *e) MUST_CHECK;
 
 /*
- * Requires `conjuncts` of the pod. Does nothing without any, or without any alternatives.
- * FLUID_CORRECT does not change a term that implies a conjunct already, or that has no requirement
+ * Makes the pod require `conjuncts`. Does nothing if there are no conjuncts, or no alternatives.
+ * FLUID_CORRECT does not change a term that already implies a conjunct, or that has no requirement
  * and so matches no node. It does not change a required part without terms, which the API server
  * refuses. Returns 0, -E2BIG (more than AFFINITY_TERMS_MAX terms, or fluid_too_much()) or -ENOMEM.
  */

@@ -14,7 +14,7 @@ struct fluid_requirement {
 
 /* A required term. */
 struct fluid_term {
-    const struct written_term *own; /* the pod's term that it begins with; NULL: none */
+    const struct written_term *own; /* the term of the pod that it extends; NULL: it is new */
     const struct fluid_requirement *added;
     uint32_t added_count;
     struct requirement_hashes hashes; /* hashes of own and added requirements; without items: not
@@ -27,11 +27,12 @@ struct fluid_preference {
 };
 
 struct fluid_edits {
-    bool requires;            /* replace the required terms by `terms`; false: keep the pod's */
+    bool requires; /* replace the required terms by `terms`; false: keep the pod's terms */
     struct fluid_term *terms; /* arena */
     uint32_t term_count;
     struct fluid_preference *preferences; /* preferences to add to those of the pod; arena */
     uint32_t preference_count, preference_cap;
     struct str datasets_in_use; /* new annotation FLUID_DATASETS_IN_USE; empty: unchanged */
-    bool *propagates; /* for each of the pod's mounts: gets HostToContainer; NULL: none; arena */
+    bool *propagates; /* for each of the pod's mounts: it gets HostToContainer; NULL: no mount does;
+                         arena */
 };

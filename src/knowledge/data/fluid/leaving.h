@@ -12,8 +12,8 @@
 
 /*
  * Returns the nodes, sorted by name, each with the first worker that leaves it. Reads at most
- * *budget workers, subtracts their number from it, and ignores the others. Everything is in the
- * arena, and the store is not needed afterwards. Returns 0 or -ENOMEM.
+ * *budget workers, subtracts their number from *budget, and ignores further workers. Everything is
+ * in the arena, and the store is not needed afterwards. Returns 0 or -ENOMEM.
  */
 int fluid_find_leaving(const struct fluid_store *store, const struct fluid_identity *dataset,
                        uint32_t *budget, struct arena *arena, const struct leaving_node **ret,

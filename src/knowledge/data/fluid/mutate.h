@@ -35,7 +35,7 @@ struct fluid_question {
 };
 
 enum fluid_result {
-    FLUID_EDITED,  /* the chain ran; `edits` are the answer, perhaps none */
+    FLUID_EDITED,  /* the chain ran; `edits` are the answer, and may be empty */
     FLUID_SKIPPED, /* no edits; `message` has the reason */
     FLUID_FAILED,  /* the pod is admitted unchanged; `message` is a warning */
     FLUID_DENIED,  /* the pod is denied, as upstream denies it: `code` and `message` are for the
@@ -47,7 +47,7 @@ struct fluid_outcome {
     int code;                 /* HTTP status: 200, or 403 or 500 when denied */
     const char *message;      /* arena; or "" */
     struct fluid_edits edits; /* for FLUID_EDITED; they live as long as the arena and the store */
-    const struct fluid_plugin *ran[FLUID_CHAIN_MAX + 2]; /* in order; also without edits */
+    const struct fluid_plugin *ran[FLUID_CHAIN_MAX + 2]; /* in order: ran with or without edits */
     uint32_t ran_count;
     const char **notes; /* arena */
     size_t note_count;
@@ -60,17 +60,18 @@ struct fluid_outcome {
 /*
  * Checks in upstream's order: the namespace, opt-out labels, the pod's mounts, the chain. A pod is
  * Fluid's if one of its labels serverless.fluid.io/inject, fuse.sidecar.fluid.io/inject (both mean
- * serverless, which wins) or fuse.serverful.fluid.io/inject is "true". In FLUID_CORRECT also if the
- * original design's Fluid-Injection is "enabled" on the pod or on its namespace; "disabled" on the
- * pod always opts out.
+ * serverless, which wins) or fuse.serverful.fluid.io/inject is "true". In FLUID_CORRECT a pod is
+ * also Fluid's if the original design's label Fluid-Injection is "enabled" on the pod or on its
+ * namespace; "disabled" on the pod always opts out.
  *
- * Another pod may have a policy that asks for locality. It gets the FUSE client's selector, the
- * policy's tiers and ScaleInExclusion. Missing data about its datasets is no failure, unless the
- * policy requires locality. For Fluid's pods the policy's tiers replace the profile's. For locality
- * from a policy the rules of FLUID_CORRECT hold in every mode.
+ * A pod that is not Fluid's may have a policy that asks for locality. It gets the FUSE client's
+ * selector, the policy's tiers and ScaleInExclusion. Missing data about its datasets is no failure,
+ * unless the policy requires locality. For Fluid's pods the policy's tiers replace the profile's.
+ * For locality from a policy the rules of FLUID_CORRECT hold in every mode.
  *
- * FLUID_CORRECT never denies a pod (FLUID_FAILED instead), and looks up datasets only for Fluid's
- * pods and pods with such a policy. It does not run plugins that place a pod for placed pods.
+ * FLUID_CORRECT never denies a pod (it returns FLUID_FAILED instead), and looks up datasets only
+ * for Fluid's pods and pods with such a policy. It does not run plugins that place a pod for placed
+ * pods.
  *
  * Writes nothing outside the arena. Returns 0 or -ENOMEM.
  */

@@ -3,7 +3,7 @@
  *
  * A plugin gets the original pod and the edits of the plugins before it, and adds its own edits.
  * Plugins run one after the other in the order of the profile. They behave like the plugins of
- * Fluid's webhook or of its original design; names of both are known:
+ * Fluid's webhook or of its original design, and have the names of both:
  *
  *   PreferNodesWithoutCache     pods without a dataset prefer nodes that hold none
  *   RequireNodeWithFuse         the FUSE client's node selector; RequireNodesWithFuse, the design's
@@ -21,8 +21,8 @@
  *                  conditions are AND-ed, no required term is widened, and a second run changes
  *                  nothing. The order is that of claim names.
  *   FLUID_HEAD     as Fluid from June 2026 on (after 1.0.8)
- *   FLUID_LEGACY   the same with the merge of Fluid 0.6 to 1.0.8, which narrows the first
- *                  required term only
+ *   FLUID_LEGACY   as FLUID_HEAD, but with the merge of Fluid 0.6 to 1.0.8, which narrows the first
+ * required term only
  */
 #pragma once
 
@@ -44,10 +44,11 @@ struct fluid_locality {
     bool required;                  /* the last tier is required; false: all are preferred */
     int32_t keep_others_off;  /* weight with which pods without a dataset prefer nodes that hold
                                  none; 0: no preference */
-    bool requires_others_off; /* pods without a dataset, except Fluid's, must use such nodes */
+    bool requires_others_off; /* pods without a dataset, except Fluid's pods, must use nodes without
+                                 a dataset */
     /* Gets the values of `key` on the nodes with label `label`: "true", in a stable order; no value
-     * if no node has the label, or too many do. They live as long as the arena of the edit. Returns
-     * 0 or -ENOMEM. */
+     * if no node has the label, or if too many nodes have it. They live as long as the arena of the
+     * edit. Returns 0 or -ENOMEM. */
     int (*places)(const void *ctx, const char *label, const char *key, const struct str **ret,
                   uint32_t *ret_count);
     const void *ctx;
@@ -55,9 +56,9 @@ struct fluid_locality {
 
 /* The state of one pod in a chain. */
 struct fluid_edit {
-    const struct pod *pod; /* borrowed, as the following */
+    const struct pod *pod; /* borrowed, like the next member */
     const struct pod_details *details;
-    struct fluid_edits edits; /* so far; not valid after an error */
+    struct fluid_edits edits; /* the edits so far; not valid after an error */
     const struct fluid_datasets *datasets;
     const struct fluid_profile *profile;
     bool is_placed;                        /* the pod has its node already */
@@ -75,12 +76,12 @@ struct fluid_edit {
 struct fluid_plugin {
     const char *name;
     bool places; /* edits node affinity, which has no effect on a pod that has its node already */
-    /* Edits `e`. `ret_stop` is false; a plugin sets it to end the chain. Returns 0, -E2BIG (too
-     * many terms, or too much work) or -ENOMEM. */
+    /* Edits `e`. *ret_stop is false before the call; a plugin sets it to true to end the chain.
+     * Returns 0, -E2BIG (too many terms, or too much work) or -ENOMEM. */
     int (*mutate)(struct fluid_edit *e, bool *ret_stop, struct err *err);
 };
 
-/* Returns -E2BIG, with a sentence: the budget of steps is spent. */
+/* Returns -E2BIG, and sets err: the budget of steps is spent. */
 int fluid_too_much(struct err *err) MUST_CHECK;
 
 /* Returns the plugin with this name, or NULL. Static. */
@@ -93,8 +94,8 @@ void fluid_note(struct fluid_edit *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 struct str fluid_value(const struct labels *labels, const char *key);
 
 /* Returns the key of the label that nodes have for a dataset (fluid_label_key() of the physical
- * one). Returns "", with a note, if FLUID_CORRECT cannot use it because the API server would refuse
- * the pod; NULL if the arena failed. */
+ * dataset). Returns "", with a note, if FLUID_CORRECT cannot use the key because the API server
+ * would refuse the pod; NULL if the arena failed. */
 const char *fluid_dataset_label(struct fluid_edit *e, const char *prefix,
                                 const struct fluid_dataset *d);
 

@@ -14,8 +14,8 @@
  *         preferred: [{name: fluid.io/node, weight: 100}]
  *         required: [fluid.io/node]
  *
- * As upstream: unknown keys are ignored, a plugin that is listed twice runs twice, the last of
- * repeated configurations or preferred names counts, and an unknown plugin is an error.
+ * The rules are upstream's: unknown keys are ignored, a plugin that is listed twice runs twice, of
+ * repeated configurations or preferred names the last counts, and an unknown plugin is an error.
  * The names may be Fluid's, or those of the original design (plugin.h).
  */
 #pragma once
@@ -36,13 +36,13 @@ struct fluid_tier {
     int32_t weight; /* not checked here; the API server accepts 1 to 100 */
 };
 struct fluid_tiers {
-    struct fluid_tier *preferred; /* each name once */
+    struct fluid_tier *preferred; /* no name is repeated */
     uint32_t preferred_count;
     const char **required;
     uint32_t required_count;
 };
 
-enum { FLUID_CHAIN_MAX = 32 }; /* plugins in one chain */
+enum { FLUID_CHAIN_MAX = 32 }; /* the most plugins in one chain */
 struct fluid_chain {
     const struct fluid_plugin *plugins[FLUID_CHAIN_MAX];
     uint32_t count;
@@ -53,7 +53,7 @@ enum fluid_mount { FLUID_SERVERFUL, FLUID_SERVERLESS };
 struct fluid_profile {
     struct fluid_chain chains[2][2]; /* [enum fluid_mount][has a dataset] */
     struct fluid_tiers tiers;        /* NodeAffinityWithCache */
-    struct fluid_tiers design_tiers; /* PreferNodesWithCache; the node tier at 100 unless given */
+    struct fluid_tiers design_tiers; /* PreferNodesWithCache; by default the node tier, 100 */
 };
 
 /* Reads a profile. Returns 0, -EINVAL (the sentence names the mistake), -E2BIG or -ENOMEM. The

@@ -5,16 +5,17 @@
  *
  * - Only spec.volumes[*].persistentVolumeClaim counts, mounted by a container or not; generic
  *   ephemeral volumes do not.
- * - A claim is a dataset's if it has a label whose key begins with "fluid.io/s-" (with any value),
- *   or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by. The value of either
- *   of the last two is the dataset's name; without both, the claim's name is.
- * - The dataset must be bound: any phase but "" and "NotBound". Pod annotation
+ * - A claim belongs to a dataset if it has a label with a key that begins with "fluid.io/s-" (any
+ * value), or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by. The value of either
+ * of the last two labels is the dataset's name; without both labels, the claim's name is the
+ * dataset's name.
+ * - The dataset must be bound: its phase is not "" or "NotBound". Pod annotation
  *   FLUID_SKIP_PRECHECK: "true" skips this.
  * - The runtime has the dataset's namespace and name, and the kind of status.runtimes[0].type.
  *
- * A reference (a virtual dataset in the pod's namespace; its claim's labels name the physical one)
- * resolves to the virtual dataset and its ThinRuntime, as upstream. Nodes have the worker labels
- * of `physical`.
+ * A reference (a virtual dataset in the pod's namespace; the labels of its claim name the physical
+ * dataset) resolves to the virtual dataset and its ThinRuntime, as in upstream. Nodes have the
+ * worker labels of `physical`.
  */
 #pragma once
 
@@ -30,9 +31,9 @@ struct fluid_dataset {
     const char *claim; /* pod labels use this name for the dataset */
     struct fluid_identity self;
     struct fluid_identity physical; /* equal to `self`, except for a reference */
-    enum fluid_kind runtime;        /* of `self` */
+    enum fluid_kind runtime;        /* kind of the runtime of `self` */
     bool unlabelled; /* no node has the label of its workers: a ThinRuntime writes none */
-    const cJSON *fuse_selector; /* object of strings; NULL or not empty */
+    const cJSON *fuse_selector; /* an object of strings that is not empty; or NULL */
     const cJSON
         *cache_terms; /* nodeSelectorTerms of status.cacheAffinity's required part; or NULL */
 };
@@ -46,7 +47,7 @@ struct fluid_datasets {
  * them into the store and try again; each try finds the next object of the chain claim, dataset,
  * runtime. */
 struct fluid_missing {
-    struct fluid_key keys[16]; /* the first ones; strings belong to the store or the arena */
+    struct fluid_key keys[16]; /* the first 16; strings belong to the store or the arena */
     size_t count;
 };
 
@@ -54,10 +55,10 @@ struct fluid_query {
     const struct fluid_store *store;
     const struct str *claims; /* claims of the pod's volumes; a claim may be repeated */
     uint32_t claim_count;
-    const char *namespace; /* the pod's */
-    bool unbound_too;      /* a dataset need not be bound */
+    const char *namespace; /* the pod's namespace */
+    bool unbound_too;      /* also accept datasets that are not bound */
     /* For an EFCRuntime, which never has status.cacheAffinity: read the node affinity of its
-     * workers' StatefulSet, <name>-worker. Upstream does not. */
+     * workers' StatefulSet, <name>-worker. Upstream does not read it. */
     bool from_workers;
     struct fluid_missing *missing; /* gets the objects that the store does not have; or NULL */
 };
@@ -67,7 +68,7 @@ struct fluid_query {
  * the arena.
  *
  * Returns 0; -ENOENT (the store lacks an object: the sentence and `missing` name it), -EAGAIN
- * (a dataset is not bound), -EINVAL (no runtime, or one of an unknown type) or -ENOMEM.
+ * (a dataset is not bound), -EINVAL (no runtime, or a runtime of an unknown type) or -ENOMEM.
  */
 int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
                   struct err *err) MUST_CHECK;

@@ -3,9 +3,9 @@
  * constant time.
  *
  * The owner puts decoded JSON objects into the store, from files or from watches. The store keeps
- * only the fields that are read (fluid_store_put() below), in documents of its own. It has no
- * sources and no locks: its owner guards it, and the result of fluid_store_get() is borrowed until
- * the next put, remove or end of a listing.
+ * only the fields that are read (see fluid_store_put()), in documents of its own. It has no sources
+ * and no locks: its owner guards it, and the result of fluid_store_get() is borrowed until the next
+ * put, remove or end of a listing.
  *
  * Most objects are claims, and few claims belong to a dataset. The store keeps only the names of
  * the other claims; these share one empty document.
@@ -64,8 +64,8 @@ const char *fluid_kind_name(enum fluid_kind kind);
 bool fluid_kind_of(struct object_type type, enum fluid_kind *ret);
 
 /*
- * Keeps an object, and replaces the one of the same kind, namespace ("default" if it has none) and
- * name. The caller still owns `object`. The store keeps name, namespace, uid and
+ * Keeps an object, and replaces the object of the same kind, namespace ("default" if it has no
+ * namespace) and name. The caller still owns `object`. The store keeps name, namespace, uid and
  *   PersistentVolumeClaim   the labels that begin with "fluid.io/"
  *   Dataset                 status: phase, conditions, runtimes, ufsTotal, cacheStates.cached
  *   the runtimes            fuse node selector, replicas of workers, status.cacheAffinity
@@ -79,10 +79,10 @@ int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err)
 /* The same for an object whose kind the caller knows: items of lists have no kind. */
 int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON *object,
                        struct err *err) MUST_CHECK;
-/* Removes an object; a missing one is no error. */
+/* Removes an object; it is no error if the object is missing. */
 void fluid_store_remove(struct fluid_store *s, struct fluid_key key);
 /* The records of a kind, for listings (base/pool.h): fluid_store_put_as() calls pool_show() on kept
- * objects, and fluid_store_drop() removes those that are gone. Borrowed. */
+ * objects, and fluid_store_drop() removes objects that are gone. Borrowed. */
 struct pool *fluid_store_records(struct fluid_store *s, enum fluid_kind kind);
 void fluid_store_drop(struct fluid_store *s, enum fluid_kind kind, uint32_t id);
 /* From now on, looks up in `behind` the objects that `s` does not have. `behind` is borrowed, and
@@ -90,10 +90,11 @@ void fluid_store_drop(struct fluid_store *s, enum fluid_kind kind, uint32_t id);
 void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind);
 /* Returns the document, or NULL. */
 const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key);
-/* Called with documents until it returns false. It must not change the store. */
+/* A visitor: it is called for each document until it returns false. It must not change the store.
+ */
 typedef bool fluid_visit_fn(void *ctx, const cJSON *doc);
-/* Visits the pods that keep bytes of `dataset`, which is the value of their label. Takes time only
- * for these pods. */
+/* Visits the pods that keep bytes of a dataset; `dataset` is the value of their label. The time
+ * depends only on the number of these pods. */
 void fluid_store_each_worker(const struct fluid_store *s, const char *namespace,
                              const char *dataset, fluid_visit_fn *visit, void *ctx);
 /* Visits all objects of a kind, but not those of a store behind this one. */

@@ -1,7 +1,7 @@
 /*
  * Compares requirements and terms of node affinity by their meaning: values are a set, and so are
- * the requirements of a term. Each requirement is hashed once, then compared by its hash. Users may
- * write as many as an object holds, so work on them counts as steps.
+ * the requirements of a term. Each requirement is hashed once, then compared by its hash. A user
+ * may write as many requirements as an object can hold, so work on requirements counts as steps.
  *
  * Thread-safe except for the set. If the budget of steps is spent, the results are not valid; the
  * caller must check the budget.
@@ -22,8 +22,8 @@ struct requirement_hashes {
     uint32_t count;
 };
 
-/* Hashes a requirement on a label of nodes or on a field, which are never equal. Returns 0 or
- * -ENOMEM. */
+/* Hashes a requirement on a label of nodes or on a field; a label's and a field's hash are never
+ * equal. Returns 0 or -ENOMEM. */
 int terms_hash_requirement(const struct label_expression *requirement, bool is_field,
                            struct steps *steps, struct hash128 *ret) MUST_CHECK;
 /* Hashes all requirements of a term, in the arena. Returns 0 or -ENOMEM. */
@@ -37,8 +37,8 @@ struct term_set {
     size_t count, cap;
 };
 
-/* Adds a term, whose requirements have no order and may repeat; *ret_added is false if the set has
- * an equal one. Returns 0 or -ENOMEM. Time grows with the term. */
+/* Adds a term; its requirements have no order and may repeat. *ret_added is false if the set has an
+ * equal term. Returns 0 or -ENOMEM. Time grows with the term. */
 int term_set_add(struct term_set *set, const struct requirement_hashes *term, struct steps *steps,
                  bool *ret_added) MUST_CHECK;
 void term_set_done(struct term_set *set);

@@ -5,7 +5,8 @@
 
 #include "data/fluid/plugin.h"
 
-/* A place where workers of a dataset may be: all expressions hold for the labels of its nodes. */
+/* A place where workers of a dataset may be: the nodes with labels for which all expressions hold.
+ */
 struct fluid_place {
     const struct label_expression *items;
     uint32_t count;
@@ -17,13 +18,13 @@ struct fluid_places {
     uint32_t count;
 };
 
-/* Does the pod itself name the key of a tier? */
+/* Do the pod's own rules name the key of a tier? */
 bool fluid_names_tier(struct fluid_edit *e, const struct fluid_tiers *tiers);
 
 /* Prefers the tiers of every dataset of `e`, or requires them if a label of the pod asks for it.
  * With `required`, requires the required tiers of every dataset, and prefers the preferred ones,
- * too. `places` are the workers' places; NULL: those of their runtimes. Returns 0, -E2BIG or
- * -ENOMEM. */
+ * too. `places` are the workers' places; NULL: use the places in the datasets' runtimes. Returns 0,
+ * -E2BIG or -ENOMEM. */
 int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers,
                        const struct fluid_places *places, bool required,
                        struct err *err) MUST_CHECK;
