@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct fluid_live {
-    struct rwlock lock; /* of the store */
+    struct rwlock lock; /* guards the store */
     struct fluid_store *store;
     _Atomic size_t count;
 };
@@ -65,7 +65,7 @@ void fluid_live_unlock(struct fluid_live *l) NOT_ANALYSED {
 
 static int parse(struct str object, enum fluid_kind kind, cJSON **ret, struct err *err) {
     cJSON *doc = cJSON_ParseWithLength(object.p, object.n);
-    if (doc == NULL) /* or no memory: cJSON reports both alike */
+    if (doc == NULL) /* not valid JSON, or no memory: cJSON does not report which */
         return err_set(err, -EINVAL, "a %s cannot be read", fluid_kind_name(kind));
     *ret = doc;
     return 0;

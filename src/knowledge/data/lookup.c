@@ -1,9 +1,10 @@
 /*
- * A look-up is a number of rounds of GETs, few of them at the same time, since each takes a
+ * A look-up is a number of rounds of GETs, few of them at the same time, since each GET takes a
  * connection. A GET ends on the client's thread, which only keeps the bytes and begins the next
  * GET. The last GET of a round resumes the request on the thread of its connection, which parses
  * the bytes and tries the answer again. So watches and leases, which use the client's thread, wait
- * only while a bounded number of reads connect and receive, and for no other work for a pod.
+ * only while a bounded number of reads connect and receive; they do not wait for other work on
+ * pods.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the last GET of
  * the round has ended, then the handler of the resumed request.
@@ -27,20 +28,20 @@ struct read {
     struct lookup *lookup;
     struct fluid_key key; /* the object's key; its strings are in the look-up's `keys` */
     struct kube_request request;
-    struct str body; /* in the look-up's `bodies`; empty: nothing came, or it has been read */
+    struct str body; /* in the look-up's `bodies`; empty: no body came, or it has been read */
 };
 
 struct lookup {
     struct lookup_question question; /* ctx is in `keys`; without the namespace */
     struct http_deferral *deferral;
-    struct arena keys;         /* for keys and paths, and for a copy of ctx */
+    struct arena keys;         /* memory for keys and paths, and for a copy of ctx */
     struct arena bodies;       /* for the bodies of a round */
     struct arena arena;        /* for one attempt to answer */
     struct fluid_store *found; /* owned */
     int64_t until_ms;
     uint32_t place; /* from lookup_place_take() */
     struct read reads[READS_MAX];
-    unsigned count, pending; /* number of all reads, and of those without an answer yet */
+    unsigned count, pending; /* number of all reads, and of reads without an answer yet */
     unsigned begun;          /* the reads before this index have been started */
     unsigned extra;          /* this round's share of extra_reads */
 };
@@ -137,7 +138,8 @@ static void prepare(struct lookup *l, const struct fluid_key *key) {
     l->count += r == 0 && !arena_failed(&l->keys);
 }
 
-/* Notes missing objects that were not read before, if there is time. False: nothing to read. */
+/* Notes missing objects that were not read before, if there is time. Returns false if there is
+ * nothing to read. */
 static bool note(struct lookup *l, const struct fluid_missing *missing) {
     bool has_time = l->until_ms > now_ms();
     unsigned before = l->count;
@@ -155,7 +157,7 @@ static unsigned take_extra(unsigned reads) {
     while (taken + 1 < most && atomic_fetch_add(&extra_reads, 1) < LIMIT_WEBHOOK_LOOKUP_EXTRA_READS)
         taken++;
     if (taken + 1 < most)
-        (void)atomic_fetch_sub(&extra_reads, 1); /* gives back the refused one */
+        (void)atomic_fetch_sub(&extra_reads, 1); /* gives back the refused read */
     return taken;
 }
 
@@ -242,7 +244,7 @@ static void go_on(void *ctx, const struct http_request *request, struct http_res
         if (wait_again(l, request, &missing))
             return; /* `l` may be freed already */
         arena_reset(&l->arena);
-        (void)l->question.attempt(l->question.ctx, &last); /* answers */
+        (void)l->question.attempt(l->question.ctx, &last); /* the last attempt always answers */
     }
     lookup_free(l);
 }

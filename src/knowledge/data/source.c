@@ -20,7 +20,7 @@ enum {
 };
 
 struct fluid_set {
-    struct arena arena;        /* for the profile */
+    struct arena arena;        /* memory for the profile */
     struct fluid_store *store; /* owned; NULL: the objects are live */
     struct fluid_live *live;
     struct fluid_profile profile;
@@ -31,7 +31,7 @@ struct fluid_set {
 struct fluid_source {
     struct fluid_source_options options;
     uint64_t seen;          /* last fingerprint of the profile's file; 0: no file */
-    struct mutex mutex;     /* guards `now` while it is taken or replaced */
+    struct mutex mutex;     /* guards `now`: hold it to take or replace `now` */
     struct fluid_set *now;  /* held; NULL before the first load */
     struct fluid_set *next; /* owned: the set that is being read */
     struct file_follower follower;
@@ -123,7 +123,8 @@ void fluid_source_free(struct fluid_source *s) {
 
 /* ---- the profile's file ---- */
 
-/* Keeps the file's fingerprint. Call before reading it, so that a later change is noticed. */
+/* Keeps the file's fingerprint. Call it before the file is read, so that a later change is noticed.
+ */
 static int look(struct fluid_source *s, struct err *err) {
     struct manifests profile = {0};
     const char *path = s->options.profile;

@@ -14,7 +14,7 @@ struct fluid_watch {
 
 /* ---- the store ---- */
 
-/* Returns the kind whose first object makes this kind worth watching. */
+/* Returns the kind that must have an object before this kind is watched. */
 static enum fluid_kind worth_after(enum fluid_kind kind) {
     return kind == FLUID_STATEFUL_SET ? FLUID_EFC : FLUID_DATASET;
 }

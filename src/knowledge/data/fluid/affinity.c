@@ -16,7 +16,7 @@ struct label_expression affinity_requirement(const char *key, const char *op,
 }
 
 static int make_requirement(const struct label_expression *is, struct fluid_requirement *ret) {
-    struct steps no_limit = {0}; /* not a user's requirement: it needs no budget */
+    struct steps no_limit = {0}; /* a plugin's requirement, not a user's, needs no budget */
     ret->is = *is;
     return terms_hash_requirement(is, false, &no_limit, &ret->hash);
 }
@@ -136,14 +136,14 @@ static void set_required(struct fluid_edit *e, struct fluid_term *terms, uint32_
 
 /* ---- the correct merge ---- */
 
-/* The terms of a product, without repeated ones. */
+/* The terms of a product, without repeated terms. */
 struct product {
     struct fluid_term *terms;
     uint32_t count, cap;
     struct term_set set;
     struct steps *steps;
     struct arena *arena;
-    bool is_changed; /* differs from the old terms */
+    bool is_changed; /* the product differs from the old terms */
 };
 
 static int append(struct product *p, const struct fluid_term *term) {
@@ -168,7 +168,7 @@ static int conjunction(struct product *p, const struct fluid_term *a,
     return extend(a, more, count, p->arena, ret);
 }
 
-/* Appends `a AND b`, unless the product has it. 0 or -ENOMEM. */
+/* Appends `a AND b`, unless the product already has that term. 0 or -ENOMEM. */
 static int multiply(struct product *p, const struct fluid_term *a,
                     const struct fluid_alternative *b) {
     struct fluid_term term;
@@ -265,14 +265,14 @@ static int require_correctly(struct fluid_edit *e, const struct fluid_conjunct *
     return 0;
 }
 
-/* ---- as Fluid does it ---- */
+/* ---- merging like Fluid ---- */
 
 static struct fluid_conjunct flatten(const struct fluid_conjuncts *conjuncts, struct arena *arena) {
     struct fluid_conjunct all = {.count = 0};
     for (uint32_t i = 0; i < conjuncts->count; i++)
         for (uint32_t k = 0; k < conjuncts->items[i].count; k++)
             if (affinity_conjunct_add(&all, &conjuncts->items[i].items[k], arena) != 0)
-                break; /* the caller asks the arena */
+                break; /* the caller checks the arena */
     return all;
 }
 
@@ -327,7 +327,7 @@ static int merge_head(struct fluid_edit *e, const struct fluid_conjunct *injecte
                           : merge_each(e, &nothing, 1, injected);
 }
 
-/* For a pod without terms: requires the alternatives as they are, empty ones too. */
+/* For a pod without terms: requires the alternatives as they are, empty alternatives too. */
 static int set_injected(struct fluid_edit *e, const struct fluid_conjunct *injected) {
     struct fluid_term *terms = arena_array(e->arena, injected->count, sizeof *terms);
     if (terms == NULL)

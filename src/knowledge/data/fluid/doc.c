@@ -68,11 +68,12 @@ int doc_set(cJSON *parent, const char *name, cJSON *item) {
     /* Moves the name: cJSON_ReplaceItemInObject() of 1.7.15 copies it, and does not notice when the
      * copy fails. */
     if ((item->type & cJSON_StringIsConst) == 0)
-        cJSON_free(item->string); /* a duplicate of a member has a name */
+        cJSON_free(item->string); /* a duplicate of a member already has a name */
     item->string = old->string;
     item->type = (item->type & ~cJSON_StringIsConst) | (old->type & cJSON_StringIsConst);
     old->string = NULL;
-    return cJSON_ReplaceItemViaPointer(parent, old, item) ? 0 : -ENOMEM; /* never: `old` exists */
+    return cJSON_ReplaceItemViaPointer(parent, old, item) ? 0
+                                                          : -ENOMEM; /* never fails: `old` exists */
 }
 
 int doc_push(cJSON *array, cJSON *item) {

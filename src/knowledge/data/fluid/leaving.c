@@ -12,7 +12,7 @@ struct worker {
 struct search {
     int64_t replicas; /* number of wanted workers; -1: not known */
     struct worker *workers;
-    uint32_t count, max, leaving; /* `workers` NULL: only counts */
+    uint32_t count, max, leaving; /* counts; if `workers` is NULL, the search only counts */
 };
 
 static struct worker read_worker(const struct search *s, const cJSON *pod) {
@@ -48,7 +48,7 @@ static int by_node(const void *a, const void *b) {
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-/* Finds the nodes whose workers all leave; the workers are sorted by_node(). */
+/* Finds the nodes that all their workers leave; the workers are sorted by_node(). */
 static void take_nodes(const struct search *s, struct arena *arena, struct leaving_node *nodes,
                        uint32_t *ret_count) {
     *ret_count = 0;
@@ -72,7 +72,7 @@ int fluid_find_leaving(const struct fluid_store *store, const struct fluid_ident
     struct search s = {.replicas = fluid_wanted_workers(store, dataset), .max = *budget};
     fluid_store_each_worker(store, dataset->namespace, id, add_worker, &s);
     *budget -= s.count;
-    if (s.leaving == 0) /* nearly always */
+    if (s.leaving == 0) /* the usual case */
         return 0;
     struct leaving_node *nodes = arena_array(arena, s.leaving, sizeof *nodes);
     s.workers = arena_array(arena, s.count, sizeof *s.workers);

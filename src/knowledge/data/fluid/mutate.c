@@ -14,7 +14,7 @@ static bool is_true(const struct labels *labels, const char *key) {
 
 /* ---- is the pod one of Fluid's? ---- */
 
-/* Does the pod's label, or else its namespace's, opt in as in the original design? */
+/* Does the pod's label, or without it the namespace's label, opt in as in the original design? */
 static bool opted_in(const struct fluid_question *q) {
     struct str own = fluid_value(&q->pod->meta.labels, FLUID_LABEL_OPT_IN);
     if (str_empty(own) && q->namespace_labels != NULL)
@@ -34,7 +34,7 @@ static enum choice choose(const struct fluid_options *o, const struct fluid_ques
     return q->locality != NULL ? CHOICE_POLICY : CHOICE_NONE;
 }
 
-/* Returns why the pod must not be changed, or NULL. */
+/* Returns the reason why the pod must not be changed, or NULL. */
 static const char *opt_out(const struct fluid_options *o, const struct labels *labels) {
     if (str_eq(fluid_value(labels, FLUID_LABEL_INJECTION), STR("false")))
         return "the pod's label '" FLUID_LABEL_INJECTION "' opts out";
@@ -46,7 +46,7 @@ static const char *opt_out(const struct fluid_options *o, const struct labels *l
     return NULL;
 }
 
-/* Checks the namespace: if the pod names one, it must be that of the request. */
+/* Checks the namespace: if the pod names a namespace, it must be the request's namespace. */
 static int check_namespace(const struct fluid_question *q, struct err *err) {
     struct str own = q->details->namespace;
     if (!str_empty(own) && !str_eq(own, q->namespace))

@@ -65,7 +65,7 @@ static bool terms_name(const struct written_term *terms, uint32_t count, key_fn 
     return false;
 }
 
-/* Do edits of the plugins before this one name such a key? */
+/* Do the edits of earlier plugins name a key that matches? */
 static bool edits_name(const struct fluid_edits *edits, key_fn *matches, const void *ctx,
                        struct steps *steps) {
     for (uint32_t i = 0; i < edits->preference_count; i++)
@@ -78,7 +78,7 @@ static bool edits_name(const struct fluid_edits *edits, key_fn *matches, const v
     return false;
 }
 
-/* Does the pod's original node affinity name such a key? */
+/* Does the pod's original node affinity name a key that matches? */
 static bool affinity_names(const struct fluid_edit *e, key_fn *matches, const void *ctx,
                            struct steps *steps) {
     const struct written_affinity *a = &e->details->affinity;
@@ -119,7 +119,7 @@ bool fluid_names_tier(struct fluid_edit *e, const struct fluid_tiers *tiers) {
 /* A dataset with its labels on nodes, and the places of its workers. */
 struct target {
     const struct fluid_dataset *dataset;
-    const char *node_label, *fuse_label; /* "" if it cannot be used */
+    const char *node_label, *fuse_label; /* keys of labels; "": a key cannot be used */
     struct fluid_places places;
 };
 
@@ -138,7 +138,7 @@ static bool pod_names_dataset(struct fluid_edit *e, const struct target *t) {
 static bool is_required(const struct fluid_edit *e, const struct fluid_dataset *d) {
     char key[320];
     int n = snprintf(key, sizeof key, FLUID_LABEL_SCHED_FORMAT, d->claim);
-    return n > 0 && (size_t)n < sizeof key && /* labels have no longer keys */
+    return n > 0 && (size_t)n < sizeof key && /* no label has a longer key */
            str_eq(fluid_value(&e->pod->meta.labels, key), STR("required"));
 }
 
@@ -150,7 +150,7 @@ static int require_label(const char *label, struct fluid_conjuncts *conjuncts,
     return affinity_conjuncts_of(conjuncts, &in, arena);
 }
 
-/* Requires one tier or another, as upstream: each tier is a term of its own. */
+/* Requires any of the tiers, as upstream does: each tier is a term of its own. */
 static int require_any_tier(struct fluid_edit *e, const struct fluid_tiers *tiers,
                             const struct target *t, struct fluid_conjuncts *conjuncts) {
     int r = 0;
@@ -167,8 +167,8 @@ static int require_any_tier(struct fluid_edit *e, const struct fluid_tiers *tier
     return r;
 }
 
-/* Adds the requirements of one place whose keys are required tiers to `to`. Sets *ret_all: does the
- * place have every such tier? */
+/* Adds to `to` the requirements of one place on keys of required tiers. Sets *ret_all: does the
+ * place have all these keys? */
 static int add_tiers(const struct fluid_tiers *tiers, const struct fluid_place *place,
                      struct arena *arena, struct fluid_alternative *to, bool *ret_all) {
     *ret_all = true;
@@ -198,7 +198,7 @@ static int copy_alternative(const struct fluid_alternative *from, struct arena *
 }
 
 /* Makes an alternative of `base` and the required tiers of each place. If one alternative is only
- * `base`, the others have no effect and are dropped. */
+ * `base`, the other alternatives have no effect and are dropped. */
 static int tier_alternatives(struct fluid_edit *e, const struct fluid_tiers *tiers,
                              const struct target *t, const struct fluid_alternative *base,
                              struct fluid_conjunct *alternatives) {

@@ -2,12 +2,12 @@
  * RequireNodeWithFuse: a pod runs only on nodes where the FUSE clients of its datasets can run.
  *
  * Upstream requires the FUSE node selector of every dataset's runtime, because the client starts
- * with the pod. The original design called the plugin RequireNodesWithFuse; that one requires that
- * the client has run on the node: label fluid.io/f-. With an option, upstream's name has the
- * meaning of the design, too.
+ * with the pod. The original design called the plugin RequireNodesWithFuse; RequireNodesWithFuse
+ * requires that the client has run on the node: label fluid.io/f-. With an option, upstream's name
+ * has the meaning of the design, too.
  *
  * A selector is one conjunct with one alternative. Upstream's merge ORs the selectors of different
- * datasets; in FLUID_CORRECT the pod needs them all.
+ * datasets; in FLUID_CORRECT the pod needs all selectors.
  */
 #include "data/fluid/affinity.h"
 #include "model/fluid.h"
@@ -44,7 +44,7 @@ static int selector_conjunct(struct fluid_edit *e, const struct fluid_dataset *d
     struct fluid_conjunct conjunct = {.count = 0};
     int r = sort_selector(d->fuse_selector, e->arena, &selector);
     if (r != 0 || selector.count == 0)
-        return r; /* no node can have such a label */
+        return r; /* no node can have a label with this key */
     for (uint32_t i = 0; r == 0 && i < selector.count; i++) {
         const struct label_expression in = {selector.items[i].key, STR("In"),
                                             &selector.items[i].value, 1};

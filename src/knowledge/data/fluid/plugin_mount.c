@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The names of a pod's volumes that are datasets, sorted, so that time grows with the sum of mounts
- * and volumes, not with their product. */
+/* The names of a pod's volumes that are datasets, sorted, so that the time grows with the sum of
+ * mounts and volumes, not with their product. */
 struct volumes {
     struct str *names; /* arena */
     size_t count;

@@ -1,8 +1,8 @@
 /*
- * PreferNodesWithoutCache: keeps pods without a dataset off the nodes that hold one, so that pods
- * with datasets can use these nodes. Upstream's rule since 2021: prefer, with weight 100, nodes
- * without the label that counts the datasets on a node. Ends the chain, even if it has nothing to
- * do.
+ * PreferNodesWithoutCache: keeps pods without a dataset off the nodes that hold a dataset, so that
+ * pods with datasets can use these nodes. Upstream's rule since 2021: prefer, with weight 100,
+ * nodes without the label that counts the datasets on a node. Ends the chain, even if it has
+ * nothing to do.
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/tiers.h"

@@ -3,12 +3,12 @@
  *
  * Like NodeAffinityWithCache it adds no preferences if the pod itself names a tier's key. But the
  * pod gets the required tier, too: otherwise one harmless term of its own would switch off the rule
- * of the platform. Unlike NodeAffinityWithCache, a tier's place is that of the nodes that have the
- * dataset's workers now, not only that of the workers' node affinity: so the zone tier works for
- * workers that may run anywhere. The host tier is the label of the workers itself.
+ * of the platform. Unlike NodeAffinityWithCache, a tier's place consists of the nodes that have the
+ * dataset's workers now, not only of the nodes in the workers' node affinity: so the zone tier
+ * works for workers that may run anywhere. The host tier is the label of the workers itself.
  *
  * Only the last tier, which is the widest, can be required. If its place is not known, no worker is
- * known either, so the pod waits for a node with one.
+ * known either, so the pod waits for a node with a worker.
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/tiers.h"
@@ -57,7 +57,7 @@ struct near {
     uint32_t count;
 };
 
-/* Adds "`key` In [values of the nodes with the label]"; nothing without values. */
+/* Adds "`key` In [values of the nodes with the label]"; adds nothing if there are no values. */
 static int place_tier(const struct fluid_edit *e, const char *label, const char *key,
                       struct near *near) {
     struct label_expression in = affinity_requirement(key, "In", NULL);
@@ -112,8 +112,8 @@ static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
 
 /* ---- the plugin ---- */
 
-/* Is the pod one of Fluid's own, which all have labels of Fluid? A cache worker mounts no dataset,
- * but must run on the nodes with the label. */
+/* Is it a pod that Fluid has created? All these pods have labels of Fluid. A cache worker mounts no
+ * dataset, but must run on the nodes with the label. */
 static bool is_fluids(const struct fluid_edit *e) {
     const struct labels *labels = &e->pod->meta.labels;
     for (uint32_t i = 0; i < labels->count; i++)
@@ -122,7 +122,7 @@ static bool is_fluids(const struct fluid_edit *e) {
     return false;
 }
 
-/* Keeps a pod without a dataset off the nodes that hold one, as far as the policy wants. */
+/* Keeps a pod without a dataset off the nodes that hold a dataset, if the policy wants this. */
 static int keep_off(struct fluid_edit *e, struct err *err) {
     if (e->locality->keep_others_off == 0)
         return 0;

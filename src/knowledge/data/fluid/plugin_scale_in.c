@@ -3,8 +3,8 @@
  * removed, since they would keep the FUSE client there busy. Meanwhile the node has the label
  * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true". Fluid does not set this label;
  * controllers/leaving_nodes.c sets it, with data.labelLeavingNodes. The condition allows nodes
- * without the label, so it does no harm at other times. If a pod mounts a reference, the label is
- * that of the physical dataset.
+ * without the label, so it does no harm at other times. If a pod mounts a reference, the label
+ * names the physical dataset.
  *
  * The plugin comes from the original design; upstream has never had it. The condition is AND-ed
  * into every required term in every mode.

@@ -10,7 +10,7 @@
 
 enum { TIERS_MAX = 64 };
 
-/* As in Fluid 1.1's chart. */
+/* The profile of Fluid 1.1's chart. */
 static const char default_profile[] =
     "plugins:\n"
     "  serverful:\n"
@@ -59,7 +59,7 @@ static void read_preferred(struct json_reader *r, struct fluid_tiers *tiers) {
     }
     tier.name = arena_cstr(r->arena, name);
     if (tier.name == NULL)
-        return; /* the caller asks the arena */
+        return; /* the caller checks the arena */
     for (uint32_t i = 0; i < tiers->preferred_count; i++)
         if (strcmp(tiers->preferred[i].name, tier.name) == 0) {
             tiers->preferred[i].weight = tier.weight;

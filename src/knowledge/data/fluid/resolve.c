@@ -138,7 +138,8 @@ static int64_t read_count(const cJSON *number) {
     return cJSON_IsNumber(number) && number->valuedouble >= 0 ? number->valueint : -1;
 }
 
-/* Returns the replicas of the workers' StatefulSet, or -1; Jindo's has a name of its own. */
+/* Returns the replicas of the workers' StatefulSet, or -1; a JindoRuntime's StatefulSet has a name
+ * of its own. */
 static int64_t stateful_set_replicas(const struct fluid_store *store,
                                      const struct fluid_identity *dataset) {
     static const char *const suffixes[] = {"-worker", "-jindofs-worker"};
@@ -190,8 +191,8 @@ static int worker_terms(struct resolver *r, const char *name, struct arena *aren
     return 0;
 }
 
-/* Finds the dataset whose labels the nodes have. The physical dataset may be unknown here, or in a
- * namespace that this process may not read: its name is enough for most labels. */
+/* Finds the physical dataset: nodes have its labels. It may be unknown here, or in a namespace that
+ * this process may not read: its name is enough for most labels. */
 static void find_physical(struct resolver *r, const cJSON *labels, struct fluid_dataset *d) {
     struct fluid_identity id = {doc_string(labels, FLUID_LABEL_REFERRING_NAMESPACE),
                                 doc_string(labels, FLUID_LABEL_REFERRING_NAME), ""};
@@ -288,7 +289,7 @@ const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
 }
 
 bool fluid_label_fits(const char *key) {
-    enum { NAME_MAX_BYTES = 63 }; /* after the slash */
+    enum { NAME_MAX_BYTES = 63 }; /* bytes of a label's name, after the slash */
     const char *slash = strchr(key, '/');
     return slash == NULL || strlen(slash + 1) <= NAME_MAX_BYTES;
 }

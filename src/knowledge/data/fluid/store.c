@@ -38,7 +38,7 @@ static const struct {
 
 struct record {
     cJSON *doc;  /* owned, or the store's `plain` */
-    char *names; /* owned: memory of the following two, or NULL if the document has them */
+    char *names; /* owned: memory of the two following members; NULL: they are in the document */
     const char *namespace, *name;
     size_t bytes;            /* its share of the store's bytes */
     uint32_t next, previous; /* in the list of its dataset's workers */
@@ -162,7 +162,8 @@ static int keep_worker_terms(cJSON *to, const cJSON *from) {
     return 0;
 }
 
-/* Keeps only one of a pod's labels: no other is read, and users may add many. */
+/* Keeps only the label FLUID_LABEL_DATASET of a pod: no other label is read, and users may add
+ * many. */
 static int keep_dataset(cJSON *to, const cJSON *pod) {
     const cJSON *own = doc_object(doc_object(pod, "metadata"), "labels");
     cJSON *metadata, *labels;
@@ -208,7 +209,7 @@ static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     return ready;
 }
 
-/* Returns about the memory of a document, without malloc's overhead. */
+/* Returns the approximate bytes of a document, without malloc's overhead. */
 static size_t bytes_of(const cJSON *doc) {
     const cJSON *above[CJSON_NESTING_LIMIT];
     size_t depth = 0, bytes = 0;
@@ -335,7 +336,8 @@ static uint32_t first_worker(const struct fluid_store *s, const struct dataset_k
     return hashmap_find(&s->workers, hash_dataset(key), is_of_dataset, s, key);
 }
 
-/* Inserts the worker after the first of its dataset, so that the head stays. The map has room. */
+/* Inserts the worker after the first worker of its dataset, so that the list keeps its head. The
+ * map has room. */
 static void link_worker(struct fluid_store *s, uint32_t id) {
     struct record *r = worker_at(s, id);
     const struct dataset_key key = dataset_of(r);
@@ -469,7 +471,7 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
         return err_set(err, r, "cannot keep '%s/%s': out of memory", key.namespace, key.name);
     if (r == 0)
         return 0;
-    s->bytes += made.bytes; /* record_done() subtracts them, but they were not added */
+    s->bytes += made.bytes; /* record_done() subtracts these bytes, which were not added yet */
     record_done(s, &made);
     return err_set(err, r, "cannot keep '%s/%s': %s", key.namespace, key.name,
                    r == -EFBIG ? "the object, or all objects together, would be too large"
