@@ -14,8 +14,8 @@ struct finding {
     uint32_t *ids;
     uint32_t count, cap;
     bool spent;           /* no steps are left; the arena itself notes lack of memory */
-    struct steps looking; /* steps to find the cluster in decisions; when they are spent, it counts
-                             as not found */
+    struct steps looking; /* steps for the search of the cluster in decisions; when they are spent,
+                             the cluster counts as not found */
     /* Conditions for Placements to be found. */
     uint32_t set, resource; /* interned; INTERN_NONE: any */
     uint32_t slot;          /* slot of the changed cluster; TOPOLOGY_NONE: no cluster has changed,

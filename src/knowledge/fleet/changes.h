@@ -9,8 +9,8 @@
  *
  * If it takes more than LIMIT_GROUP_STEPS to compare a Placement with the selectors of all spread
  * groups in its namespace, the answer is all Placements of the namespace that have a group. After
- * such a report they are not reported again until the next fleet_placements_visit(): until then no
- * plan has read the changes of that report.
+ * such a report these Placements are not reported again until the next fleet_placements_visit():
+ * only then does a plan read the changes.
  */
 #pragma once
 
@@ -18,12 +18,12 @@
 
 struct fleet_placement {
     struct str namespace, name; /* borrowed while the view is open */
-    bool has_it; /* its decisions have the changed cluster; false, too, if the search for it takes
+    bool has_it; /* its decisions have the changed cluster; also false if the search for it takes
                     more than a quarter of the arena's steps */
 };
 
-/* The affected known Placements, each once, in the arena. First those that have the cluster,
- * because they may have to move; then by namespace and name. */
+/* The affected known Placements, each once, in the arena. Placements that have the cluster come
+ * first, because they may have to move; then by namespace and name. */
 struct fleet_changed {
     struct fleet_placement *items;
     uint32_t count;
@@ -40,14 +40,15 @@ int fleet_changed_by_placement(const struct fleet_view *v, struct str namespace,
 /* A PlacementDecision affects the same Placements as the Placement that its label names. */
 int fleet_changed_by_decision(const struct fleet_view *v, struct str namespace, struct str name,
                               struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
-/* A ManagedCluster affects Placements that may use a set with it. Also O(their decisions), unless
- * no decision names the cluster. */
+/* A ManagedCluster affects Placements that may use a set with this cluster. Also O(decisions of
+ * these Placements), unless no decision names the cluster. */
 int fleet_changed_by_cluster(const struct fleet_view *v, struct str cluster, struct arena *arena,
                              struct fleet_changed *ret) MUST_CHECK;
-/* A set affects Placements in namespaces that it is bound to, unless they name only other sets. */
+/* A set affects Placements in the namespaces to which it is bound, unless the Placements name only
+ * other sets. */
 int fleet_changed_by_set(const struct fleet_view *v, struct str set, struct arena *arena,
                          struct fleet_changed *ret) MUST_CHECK;
-/* A binding affects the same Placements, but only those in its namespace. */
+/* A binding affects the same Placements as its set, but only in its own namespace. */
 int fleet_changed_by_binding(const struct fleet_view *v, struct str namespace, struct str set,
                              struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
 /* An AddOnPlacementScore affects Placements with a prioritizer, of any weight, that names the

@@ -179,7 +179,7 @@ bool contents_unsorted(const struct fleet_contents *c) {
     return c->unsorted_namespaces != FLEET_NONE || c->unsorted_placements != FLEET_NONE;
 }
 
-/* Gives empty records back here, not earlier, because they are in the list. */
+/* Frees empty records only here, because until now they are in the list. */
 void contents_sort(struct fleet_contents *c) {
     while (c->unsorted_placements != FLEET_NONE) {
         const uint32_t id = c->unsorted_placements;

@@ -39,7 +39,7 @@ static void hold_slot(struct fleet_contents *c, uint32_t slot) {
     c->record_bytes += sizeof slot;
 }
 
-/* Adds a stranger. `room`: memory is allocated for so many strangers. */
+/* Adds a stranger. `room` is the number of strangers to allocate memory for. */
 static int add_stranger(struct fleet_contents *c, const struct fleet_stranger *from,
                         uint32_t decision, uint32_t room, struct listed *l) {
     if (l->strangers == NULL)
@@ -80,7 +80,7 @@ static int hold(struct fleet_contents *c, const struct placement_decision *d, ui
     return r;
 }
 
-/* Takes over the list in place of the one before. */
+/* Replaces the record's list by this list. */
 static void set_listed(struct fleet_contents *c, uint32_t id, const struct listed *l) {
     struct decision_record *d = decision_at(c, id);
     const struct listed before = {d->slots, d->strangers, d->mentions, d->decision.slot_count,
@@ -101,7 +101,7 @@ void contents_decision_empty(struct decision_record *d) {
     free(d->mentions);
 }
 
-/* Replaces a stranger by its slot in all places. */
+/* Replaces a stranger by its slot wherever the decision lists it. */
 static void meet(struct fleet_contents *c, uint32_t id, uint32_t stranger, uint32_t slot) {
     struct decision_record *d = decision_at(c, id);
     const uint32_t count = d->decision.stranger_count;
@@ -198,7 +198,7 @@ static struct str fact(const struct fleet_contents *c, uint32_t id) {
     return id != INTERN_NONE ? intern_str(&c->strings, id) : STR("");
 }
 
-/* Takes over the references. */
+/* Takes over the references to interned strings. */
 static void set_facts(struct fleet_contents *c, struct decision_record *d,
                       const uint32_t facts[DECISION_FACTS]) {
     unref_facts(c, d->facts);
@@ -297,7 +297,7 @@ static uint64_t bytes_of(const struct fleet_contents *c, const struct placement_
     return bytes;
 }
 
-/* Returns how many clusters of the object are kept: all, or none. */
+/* Returns the number of clusters of the object that are kept: all clusters, or 0. */
 static uint32_t count_kept(const struct fleet_contents *c, const struct decision_record *d,
                            const struct placement_decision *decision) {
     const uint32_t count = decision->cluster_count;

@@ -64,7 +64,7 @@ void fleet_view_open(struct fleet *f, struct fleet_view *ret) {
     topology_view_open(c->clusters, &ret->clusters);
 }
 
-/* Keeps what the view built if the contents are still the view's. */
+/* Keeps the columns that the view built, if the store still has the same contents. */
 static void publish(struct fleet_view *v, uint64_t serial) {
     struct informer *informer = v->fleet->informer;
     const struct fleet_contents *now = informer_write(informer);

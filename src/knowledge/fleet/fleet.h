@@ -31,8 +31,8 @@ enum fleet_kind {
     FLEET_SCORES,
     FLEET_NAMESPACES,
     FLEET_KINDS,
-    /* For informer_watch.without: the kinds that are not watched if no Placements are decided, so
-     * all but clusters. */
+    /* For informer_watch.without: the kinds that are not watched if no Placements are decided: all
+       kinds except clusters. */
     FLEET_NOT_WATCHED = ((1 << FLEET_KINDS) - 1) & ~(1 << FLEET_CLUSTERS),
 };
 
@@ -46,9 +46,9 @@ struct informer *fleet_informer(const struct fleet *f);
 
 struct fleet_stats {
     uint32_t clusters, sets, bindings, namespaces, placements, decisions,
-        scores;       /* of known objects */
-    uint32_t records; /* records of all kinds but clusters; also for unknown objects to which known
-                         objects refer */
+        scores;       /* number of known objects of each kind */
+    uint32_t records; /* number of records of all kinds except clusters; unknown objects to which
+                         known objects refer have records, too */
     uint32_t strings;
 };
 /* Any thread. O(sets, namespaces, Placements). */
@@ -64,13 +64,13 @@ struct fleet_stats fleet_stats(struct fleet *f);
  */
 struct fleet_observer {
     void (*changed)(void *ctx, struct str namespace, struct str name);
-    /* Every Placement may need a new decision: a listing ended (it reports nothing before its end),
-     * or memory or steps ran out during the search for affected Placements. */
+    /* Every Placement may need a new decision: a listing ended (a listing reports nothing before
+     * its end), or memory or steps ran out during the search for affected Placements. */
     void (*changed_all)(void *ctx);
     void *ctx;
-    /* Reports an AddOnPlacementScore of ours, which no plan reads, before it comes, changes or
-     * goes: first with item "", then each item that comes, goes or changes its value. NULL: not
-     * wanted. */
+    /* Reports an AddOnPlacementScore of ours, which no plan reads, before it is added, changed or
+     * removed: first with item "", then each item that is added, removed or gets another value.
+     * NULL: not wanted. */
     void (*scored)(void *ctx, struct str cluster, struct str resource, struct str item);
 };
 /* Sets the one observer, borrowed; NULL removes it. Any thread; after the return, the observer
@@ -80,7 +80,7 @@ void fleet_observe(struct fleet *f, const struct fleet_observer *observer);
 /* ---- views ---- */
 
 struct fleet_view {
-    struct topology_view clusters; /* ask it for columns and trees; claims by CLAIM_PREFIX NAME */
+    struct topology_view clusters; /* has columns and trees; claims by CLAIM_PREFIX NAME */
     struct fleet *fleet;           /* borrowed */
     const struct fleet_contents *contents;
 };
@@ -104,17 +104,17 @@ struct fleet_cluster {
     uint32_t taint_count;
     struct cluster_amount cpu_allocatable, cpu_capacity, memory_allocatable, memory_capacity;
     bool terminating, accepted;
-    uint64_t inputs; /* hash of all inputs of decisions; 0 if it was never known */
+    uint64_t inputs; /* hash of all inputs of decisions; 0 if the cluster was never known */
 };
 /* Returns the data of a slot below topology_slots(); all zero if the slot has no known cluster
  * (topology_is_known()). */
 const struct fleet_cluster *fleet_cluster(const struct fleet_view *v, uint32_t slot);
-/* [topology_slots()]: how often PlacementDecisions name the cluster, with or without a Placement;
- * twice in one PlacementDecision counts twice. */
+/* [topology_slots()]: number of times that PlacementDecisions name the cluster, with or without a
+ * Placement; twice in one PlacementDecision counts twice. */
 const uint32_t *fleet_decided(const struct fleet_view *v);
 
-/* How often PlacementDecisions name each stranger, by its id; 0 for an unused id. NULL: there are
- * no strangers. */
+/* Returns for each stranger, by its id, the number of times that PlacementDecisions name it; 0 for
+ * an unused id. NULL: no stranger is known. */
 const uint32_t *fleet_strangers(const struct fleet_view *v, uint32_t *ret_count);
 
 /* ---- sets and bindings ---- */
@@ -123,19 +123,21 @@ struct fleet_set {
     struct str name;
     enum cluster_set_selector type;
     struct selector selector; /* with CLUSTER_SET_BY_SELECTOR, compiled, over labels */
-    struct str problem;       /* why it does not compile (selector_problem()); "": it compiles */
+    struct str problem; /* the reason why the selector does not compile (selector_problem()); "": it
+                           compiles */
 };
 /* Returns NULL for an unknown name. */
 const struct fleet_set *fleet_set_find(const struct fleet_view *v, struct str name);
 /* The names of the sets bound to a namespace, sorted byte-wise; the sets need not exist. NULL and
- * 0: none. */
+ * 0: no set. */
 const struct str *fleet_bindings(const struct fleet_view *v, struct str namespace,
                                  uint32_t *ret_count);
 
 /* ---- Placements and PlacementDecisions ---- */
 
 /* Returns a Placement as JSON that placement_decode() reads: apiVersion, metadata (identity, labels
- * and annotations) and spec; or the outline of a Placement that is too large. NULL p: not known. */
+ * and annotations) and spec; or the outline of a Placement that is too large. A NULL string: the
+ * Placement is not known. */
 struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name);
 /* A Placement's status on the API server, as JSON without blanks ("": none), and its
  * resourceVersion. Both are "" if the Placement is not known. */
@@ -145,7 +147,7 @@ struct str fleet_placement_json(const struct fleet_view *v, struct str namespace
 struct fleet_placement_state {
     struct str status, version;
     /* The Placement cannot be decided: it or one of its PlacementDecisions is over the limit, or
-     * its namespace had no room when it came. `status` then has only the conditions ... */
+     * its namespace had no room when it was added. `status` then has only the conditions ... */
     bool too_large;
     bool status_cut; /* ... or it is empty, and then it must not be written */
 };
@@ -166,7 +168,7 @@ int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
 struct fleet_stranger {
     struct str name;
     uint32_t id;    /* the same for each use of the name: below fleet_strangers() */
-    uint32_t place; /* its index in the object's list */
+    uint32_t place; /* the stranger's index in the PlacementDecision's list */
 };
 
 struct fleet_decision {
@@ -182,7 +184,7 @@ struct fleet_decision {
     const struct fleet_decision *next; /* next decision of the same Placement */
     struct str version;                /* its resourceVersion */
     /* Its labels that name the Placement and the decision group, and the uid of its controller; "":
-     * none. */
+     * it has no such label or controller. */
     struct str placement, group_index, group_name, owner_uid;
     uint64_t reasons; /* hash of its clusters' reasons in order: placement_reasons_add() */
 };
@@ -196,20 +198,21 @@ const struct fleet_decision *fleet_decision_find(const struct fleet_view *v, str
 
 /* ---- scores ---- */
 
-/* The AddOnPlacementScores with one name, which OCM calls the resource. NULL: no cluster has one.
- */
+/* Returns the AddOnPlacementScores with one name, which OCM calls the resource. NULL: no cluster
+ * has such an object. */
 struct fleet_scores;
 const struct fleet_scores *fleet_scores_find(const struct fleet_view *v, struct str resource);
 
 struct fleet_score {
     bool has_object; /* the cluster has an AddOnPlacementScore of the resource */
-    bool too_large;  /* ... which found no room: its items are not kept */
+    bool too_large;  /* the object found no room: its items are not kept */
     bool has_end;
     int64_t valid_until_ms;
     bool has_item;
     int32_t value;
 };
-/* Returns the number of a score's name, for all slots; INTERN_NONE: no object has the name. */
+/* Returns the number that stands for a score's name, in all slots; INTERN_NONE: no object has the
+ * name. */
 uint32_t fleet_score_name(const struct fleet_view *v, struct str score);
 /* O(log items). */
 struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, uint32_t score);
@@ -231,7 +234,7 @@ struct fleet_score_item {
 /* Returns the item `i`, below item_count; items are in no order. */
 struct fleet_score_item fleet_score_item(const struct fleet_view *v,
                                          const struct fleet_score_object *o, uint32_t i);
-/* Does the object have an item of that name? O(log items). */
+/* Does the object have an item with this name? O(log items). */
 bool fleet_score_has(const struct fleet_view *v, const struct fleet_score_object *o,
                      struct str name);
 /* Visits all objects of ours, in no order. */

@@ -27,15 +27,15 @@ struct namespace_record {
     bool unsorted;
     struct label_set labels;
     uint32_t bindings, binding_count, placements; /* heads of lists */
-    uint32_t grouped;             /* head of the list of its Placements with a spread group */
-    uint64_t group_steps;         /* steps to compare one Placement with the selectors of all these
-                                     groups */
-    _Atomic bool groups_reported; /* all were reported since fleet_placements_visit() */
+    uint32_t grouped;     /* head of the list of its Placements with a spread group */
+    uint64_t group_steps; /* steps to compare one Placement with the selectors of all groups */
+    _Atomic bool groups_reported; /* all Placements in `grouped` were reported since
+                                     fleet_placements_visit() */
     uint32_t next_unsorted;
     struct str *sets; /* [sets_cap]; owned: names of the bound sets, sorted; borrowed strings */
     uint32_t sets_cap;
     uint32_t payers; /* number of decisions and scores charged to it */
-    uint64_t bytes;  /* charged for its Placements, decisions and scores */
+    uint64_t bytes;  /* bytes charged for its Placements, decisions and scores */
 };
 
 struct set_record {
@@ -67,7 +67,7 @@ struct placement_record {
                                    prioritizers; sorted by number, unique */
     uint32_t set_count, resource_count;
     struct arena arena;    /* owns `group` */
-    struct selector group; /* selects the Placements that it is spread together with */
+    struct selector group; /* selects the Placements of its spread group */
     bool grouped;
     uint32_t decisions, decision_count; /* head of a list */
     uint32_t next_unsorted;
@@ -79,7 +79,7 @@ struct decision_record {
     uint32_t namespace, name; /* interned */
     uint32_t placement;       /* record; FLEET_NONE: it has no such label */
     struct links of_placement;
-    uint32_t *slots;                  /* owned; with room for all listed clusters */
+    uint32_t *slots;                  /* owned; it has room for all listed clusters */
     struct fleet_stranger *strangers; /* owned; NULL: none */
     uint32_t *mentions;               /* owned: one for each of `strangers`, in the same order */
     uint32_t payer;                   /* record of its namespace */
@@ -124,18 +124,19 @@ struct mention {
 };
 
 struct fleet_contents {
-    uint64_t serial;                       /* unique for these contents */
+    uint64_t serial;                       /* no other struct fleet_contents has this number */
     const struct fleet_observer *observer; /* borrowed; NULL: no observer */
     struct intern strings;
     struct topology *clusters;
     struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, with the taints */
-    uint64_t taint_bytes;             /* of all clusters */
+    uint64_t taint_bytes;             /* bytes of the taints of all clusters */
     uint64_t record_bytes; /* memory that records own: texts of Placements, slots of decisions,
                               items of scores */
     uint64_t charged, charged_max; /* bytes charged to all namespaces; charged_max is
                                       LIMIT_HUB_BYTES */
     uint32_t *decided;             /* [topology_cap()]; owned */
-    uint32_t *strange; /* [strange_cap]; owned: how often each stranger is decided, by its number */
+    uint32_t *strange; /* [strange_cap]; owned: number of times that each stranger is decided, by
+                          the stranger's number */
     uint32_t strange_cap;
     struct pool namespaces, sets, bindings, placements, decisions, resources, scores, strangers,
         mentions;
@@ -154,7 +155,7 @@ struct pair {
     uint32_t a, b;
 };
 static inline uint64_t pair_hash(struct pair p) {
-    return hash_bytes(&p, sizeof p); /* keyed: users choose which numbers meet */
+    return hash_bytes(&p, sizeof p); /* a keyed hash: users choose the pairs of numbers */
 }
 
 static inline struct namespace_record *namespace_at(const struct fleet_contents *c, uint32_t id) {
@@ -181,7 +182,7 @@ static inline struct score_record *score_at(const struct fleet_contents *c, uint
 int contents_new(void **ret, struct err *err);
 void contents_free(void *contents);
 struct fleet_stats contents_stats(const struct fleet_contents *c);
-/* Must something be sorted? Then call contents_sort(), under the write lock; it cannot fail. */
+/* Must any list be sorted? If so, call contents_sort() under the write lock; it cannot fail. */
 bool contents_unsorted(const struct fleet_contents *c);
 void contents_sort(struct fleet_contents *c);
 
@@ -211,18 +212,18 @@ uint32_t contents_namespace_find(const struct fleet_contents *c, struct str name
 void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
 
 /*
- * The bytes of a user's objects are charged to their namespace. Even if many namespaces use all
- * that they may, the next one still gets some room; each may use as much as any other. An object
- * that finds no room is kept as too large.
+ * The bytes of a user's objects are charged to their namespace. Even if many namespaces have used
+ * their full share, the next namespace still gets some room; all namespaces have the same limit. An
+ * object that finds no room is kept as too large.
  */
 /* Finds or makes the record of a namespace to charge; it stays until contents_payer_leave().
  * FLEET_NONE: no memory; contents_payer_leave() accepts it. */
 uint32_t contents_payer_join(struct fleet_contents *c, struct str namespace);
 void contents_payer_leave(struct fleet_contents *c, uint32_t namespace);
-/* Is there room for an object of `bytes`, in place of one of `before`? */
+/* Is there room for an object of `bytes` bytes, in place of an object of `before` bytes? */
 bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint64_t before,
                        uint64_t bytes);
-/* Charges `bytes` in place of *charged if there is room, else changes nothing: an outline that
+/* Charges `bytes` in place of *charged if there is room; otherwise changes nothing: an outline that
  * finds no room is kept without a charge. */
 void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *charged,
                      uint64_t bytes);
@@ -267,8 +268,8 @@ uint32_t contents_decision_find(const struct fleet_contents *c, struct str names
 void contents_decision_forget(struct fleet_contents *c, uint32_t id);
 /* Frees the parts that a record owns, and nothing else: for contents_free(). */
 void contents_decision_empty(struct decision_record *d);
-/* A name has got a slot, from a cluster or a score: gives the slot to the decisions that name it.
- * O(clusters of these). */
+/* Call it when a cluster or a score has given a slot to a name: puts the slot into the decisions
+ * with this name. O(clusters of these decisions). */
 void contents_decisions_meet(struct fleet_contents *c, uint32_t slot);
 
 /* ---- strangers.c ---- */
@@ -277,10 +278,9 @@ void contents_decisions_meet(struct fleet_contents *c, uint32_t slot);
  * *ret_mention is for contents_stranger_take(). */
 uint32_t contents_stranger_add(struct fleet_contents *c, struct str name, uint32_t decision,
                                uint32_t *ret_mention);
-/* Ends one use. */
+/* Removes one use of the stranger. */
 void contents_stranger_take(struct fleet_contents *c, uint32_t id, uint32_t mention);
-/* Returns a PlacementDecision that names the stranger; FLEET_NONE: there is no such stranger any
- * more. */
+/* Returns a PlacementDecision that names the stranger; FLEET_NONE: the stranger is not known. */
 uint32_t contents_stranger_decision(const struct fleet_contents *c, struct str name);
 uint32_t contents_stranger_find(const struct fleet_contents *c, struct str name);
 struct str contents_stranger_name(const struct fleet_contents *c, uint32_t id);

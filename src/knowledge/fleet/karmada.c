@@ -13,11 +13,11 @@ struct kept_cluster {
 };
 
 struct karmada_contents {
-    uint64_t serial; /* unique for these contents */
+    uint64_t serial; /* no other contents have this number */
     struct intern strings;
     struct topology *clusters;
     struct kept_cluster *members; /* [topology_cap()]; owned */
-    uint64_t member_bytes;        /* of all members */
+    uint64_t member_bytes;        /* bytes of all members */
 };
 
 static void free_member(struct karmada_contents *c, uint32_t slot) {
@@ -151,7 +151,7 @@ void karmada_view_open(struct informer *informer, struct karmada_view *ret) {
     topology_view_open(ret->contents->clusters, &ret->clusters);
 }
 
-/* Keeps what the view built if the contents are still the view's. */
+/* Keeps the columns that the view built, if the store still has the same contents. */
 static void publish(struct karmada_view *v, uint64_t serial) {
     const struct karmada_contents *now = informer_write(v->informer);
     for (uint32_t left = LIMIT_PUBLISHED; now->serial == serial && left > 0; left--)

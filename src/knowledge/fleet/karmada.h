@@ -1,7 +1,7 @@
 /*
  * The member clusters of Karmada: a topology that this store owns, and for each slot the data that
- * a topology lacks. They are the contents of an informer. Readers open a view, which does not
- * change.
+ * a topology lacks. Topology and data are the contents of an informer. Readers open a view, which
+ * does not change.
  *
  * Threads: one writer at a time, under the informer's lock; views from any thread.
  */
@@ -14,7 +14,7 @@
 extern const struct informer_store karmada_store; /* for informer_new(), without contents */
 
 struct karmada_view {
-    struct topology_view clusters; /* ask it for columns and trees; fields by FIELD_PREFIX NAME */
+    struct topology_view clusters; /* has columns and trees; fields by FIELD_PREFIX NAME */
     struct informer *informer;     /* borrowed */
     const struct karmada_contents *contents;
 };

@@ -24,7 +24,7 @@ DECODER(decode_set, cluster_set, cluster_set_decode)
 DECODER(decode_decision, placement_decision, placement_decision_decode)
 DECODER(decode_score, placement_score, placement_score_decode)
 
-/* Decodes a Placement only in part if only its outline will be kept. */
+/* Decodes a Placement; if only its outline will be kept, decodes only a part. */
 static void decode_placement(struct json_reader *r, struct informer_object *ret) {
     struct placement *object = ret->decoded = arena_alloc(r->arena, sizeof *object);
     if (object == NULL)
@@ -73,7 +73,7 @@ static const struct {
     int (*apply)(struct fleet_contents *c, const struct informer_object *object);
     uint32_t (*find)(const struct fleet_contents *c, struct str namespace, struct str name);
     void (*forget)(struct fleet_contents *c, uint32_t id);
-    /* Would the object change no input of other decisions? NULL: not checked. */
+    /* Would the object leave all inputs of other decisions the same? NULL: not checked. */
     bool (*is_same)(const struct fleet_contents *c, const struct informer_object *object);
 } rows[FLEET_KINDS] = {
     [FLEET_CLUSTERS] = {contents_cluster_apply, find_cluster, forget_cluster, contents_cluster_is},
@@ -179,7 +179,7 @@ static void report_changed(struct fleet_contents *c, const struct informer_objec
     if (o == NULL || records(c, object->kind)->listing) /* the end of the listing reports all */
         return;
     if (object->kind == FLEET_SCORES && injected_resource_read(object->meta.name, &shard))
-        return; /* no plan reads them */
+        return; /* no plan reads this object */
     object->arena->steps = (struct steps){.max = LIMIT_CHANGE_STEPS};
     if (find_changed(&view, object, &changed) != 0)
         o->changed_all(o->ctx);

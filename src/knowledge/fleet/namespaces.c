@@ -68,7 +68,7 @@ void contents_payer_leave(struct fleet_contents *c, uint32_t namespace) {
 
 bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint64_t before,
                        uint64_t bytes) {
-    enum { SHARE = 5 }; /* at most 1/5 of the bytes left, for one namespace */
+    enum { SHARE = 5 }; /* one namespace may use at most 1/5 of the bytes that are left */
     const uint64_t all = c->charged - before + bytes;
     const uint64_t own = namespace_at(c, namespace)->bytes - before + bytes;
     return bytes <= before || (all <= c->charged_max && own <= (c->charged_max - all) / SHARE);

@@ -17,7 +17,7 @@ static void append_value(struct strbuf *out, struct str value) {
     for (size_t i = 0; i < value.n; i++) {
         const char c = value.p[i];
         if (in_string && c == '\\') {
-            i++; /* whatever the character is, it ends nothing */
+            i++; /* an escaped character never ends the string */
         } else if (c == '"') {
             in_string = !in_string;
         } else if (!in_string && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
@@ -125,7 +125,7 @@ static void put_conditions(struct json_reader *r, struct strbuf *out) {
         }
 }
 
-/* Takes a text, shrunk to its length. */
+/* Moves the text to *ret, shrunk to its length. */
 static int take_text(struct strbuf *out, bool failed, struct str *ret) {
     *ret = (struct str){0};
     if (!failed && out->n == 0)

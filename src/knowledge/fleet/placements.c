@@ -1,5 +1,5 @@
 /*
- * Placements: their kept parts, and the names by which other objects affect them.
+ * Placements: their kept parts, and the names of other objects that affect them.
  */
 #include "fleet/internal.h"
 
@@ -86,7 +86,7 @@ uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace,
     if (key.a != FLEET_NONE && key.b != INTERN_NONE) {
         id = find(c, key);
         if (id != FLEET_NONE)
-            intern_unref(&c->strings, key.b); /* the record has its own */
+            intern_unref(&c->strings, key.b); /* the record has its own reference */
         else if ((id = make(c, key)) == FLEET_NONE)
             intern_unref(&c->strings, key.b);
     } else {
@@ -195,7 +195,7 @@ static int copy_group(const struct placement *from, struct placement_record *ret
     return r == -ENOMEM ? r : 0;
 }
 
-/* Returns about how many bytes the record takes with these texts and labels. */
+/* Returns the approximate bytes of the record with these texts and labels. */
 static uint64_t bytes_of_outline(const struct placement *from, const struct placement_record *texts,
                                  struct labels labels) {
     enum { LABEL = 96 }; /* bytes of a label besides its text */
@@ -205,7 +205,7 @@ static uint64_t bytes_of_outline(const struct placement *from, const struct plac
     return bytes;
 }
 
-/* Does the same with all labels and the other names. */
+/* Returns the approximate bytes of the record with all labels and the other names. */
 static uint64_t bytes_of(const struct placement *from, const struct placement_record *texts) {
     enum { NAME = 64 }; /* bytes of an interned name besides its text */
     uint64_t bytes = bytes_of_outline(from, texts, from->meta.labels);

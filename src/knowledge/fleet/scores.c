@@ -82,7 +82,7 @@ static int by_number(const void *a, const void *b) {
 
 /* Returns the bytes of an object with its items. Our objects share names with many clusters. */
 static uint64_t bytes_of(const struct placement_score *from) {
-    enum { NAME = 64, OURS = 16 }; /* bytes of an item besides its text; of an item of ours */
+    enum { NAME = 64, OURS = 16 }; /* bytes of an item besides its text; bytes of an item of ours */
     uint32_t shard;
     uint64_t bytes = sizeof(struct score_record);
     if (injected_resource_read(from->meta.name, &shard))
@@ -113,7 +113,7 @@ static int make_items(struct fleet_contents *c, const struct placement_score *fr
     return 0;
 }
 
-/* Makes a new record, which holds the slot and counts. */
+/* Makes a new record, which holds the slot and is counted in its resource. */
 static uint32_t make(struct fleet_contents *c, struct pair key) {
     if (hashmap_reserve(&c->score_index) != 0)
         return FLEET_NONE;
@@ -134,7 +134,7 @@ static uint32_t make(struct fleet_contents *c, struct pair key) {
 }
 
 /* An object that finds no room gets no items, unless it is ours: we write the whole list, so up to
- * LIMIT_SCORE_ITEMS must be known. */
+ * LIMIT_SCORE_ITEMS items must be known. */
 static int set_items(struct fleet_contents *c, uint32_t id, const struct placement_score *from) {
     struct score_record *s = score_at(c, id);
     struct score_item *items = NULL;
@@ -164,7 +164,8 @@ static int apply(struct fleet_contents *c, struct pair key, const struct placeme
         return -ENOMEM;
     }
     if (injected_resource_read(from->meta.name, &shard) && from->meta.version.n > 0)
-        version = intern_ref(&c->strings, from->meta.version); /* without: writes conflict */
+        version =
+            intern_ref(&c->strings, from->meta.version); /* without a version, writes conflict */
     struct score_record *s = score_at(c, id);
     s->has_end = from->has_end;
     s->valid_until_ms = from->valid_until_ms;
@@ -179,7 +180,7 @@ int contents_score_apply(struct fleet_contents *c, const struct informer_object 
     const struct pair key = {resource_make(c, from->meta.name),
                              topology_slot_make(c->clusters, from->meta.namespace)};
     int r = -ENOMEM;
-    if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE) { /* held until this function ends */
+    if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE) { /* holds both until this function ends */
         resource_at(c, key.a)->objects++;
         topology_hold(c->clusters, key.b);
         contents_decisions_meet(c, key.b);

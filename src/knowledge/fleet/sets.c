@@ -61,7 +61,7 @@ static struct list sets_with_selector(struct fleet_contents *c) {
                          &c->sets_with_selector};
 }
 
-/* Copies the selector into the arena, or the reason why it does not compile. */
+/* Copies the selector into the arena; if it does not compile, copies the reason. */
 static int compile(const struct cluster_set *from, struct arena *arena, struct fleet_set *set) {
     struct arena work;
     struct selector compiled;
