@@ -55,7 +55,7 @@ static bool is_spent(const struct admitting *a) {
 
 static void warn_unchanged(struct admitting *a, const struct err *err) {
     char text[80];
-    (void)snprintf(text, sizeof text, "%s is unchanged", a->kind->object); /* fits */
+    (void)snprintf(text, sizeof text, "%s is unchanged", a->kind->object); /* the text fits */
     warn(a, text, err);
 }
 
@@ -168,7 +168,7 @@ static void annotate(struct admitting *a) {
         return;
     char text[80];
     (void)snprintf(text, sizeof text, "%s lacks the annotation that tells what changed it",
-                   a->kind->object); /* fits */
+                   a->kind->object); /* the text fits */
     warn(a, text, &err);
 }
 

@@ -384,7 +384,7 @@ static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,
     return 0;
 }
 
-/* Combines the scores of the algorithms that did not skip into priorities. 0 or -errno. */
+/* Combines the scores of the algorithms that did not skip into priorities. Returns 0 or -errno. */
 static int combine(struct evaluation *e, struct score_result *out, const uint32_t *weights) {
     int64_t *sums = arena_array(e->arena, e->count, sizeof *sums), scale = 0;
     if (sums == NULL)
@@ -487,7 +487,7 @@ static bool fits_without(const struct evaluation *e, const struct algorithm *alg
                     algorithm->preselect(e, state, slot).verdict == VERDICT_PASS);
 }
 
-/* Would the pod fit on the node after one preemption? 0, -E2BIG or -ENOMEM. */
+/* Would the pod fit on the node after one preemption? Returns 0, -E2BIG or -ENOMEM. */
 static int preempt_one(struct evaluation *e, const struct speakers *speakers,
                        const struct preemption *p, uint32_t slot, bool *ret_fits) {
     uint64_t steps = 1 + p->victim_count;

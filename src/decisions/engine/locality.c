@@ -47,7 +47,7 @@ static const struct str worker_pod_label = STR(FLUID_LABEL_DATASET);
 struct tier {
     struct str key;
     bool is_node;                  /* this is the hostname tier, which has no column */
-    struct topology_column column; /* domains of another tier */
+    struct topology_column column; /* the tier's domains; not used for the hostname tier */
     double gain;                   /* how much the tier's weight exceeds the weights of farther
                                       tiers; at least 0 */
 };
@@ -145,7 +145,7 @@ static void leave_out(struct locality *l, const struct mounted_dataset *d) {
     }
 }
 
-/* Finds the nodes of a dataset's workers. 0 or -errno. */
+/* Finds the nodes of a dataset's workers. Returns 0 or -errno. */
 static int find(struct locality *l, const struct mounted_dataset *d) {
     const struct requirement worker = {
         .key = worker_pod_label, .op = SELECTOR_IN, .values = &d->id, .value_count = 1};

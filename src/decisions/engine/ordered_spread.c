@@ -171,7 +171,7 @@ struct flight_marks {
     uint32_t mark; /* mark of the present flight, which counts once in a domain */
 };
 
-/* Finds the prefixes of the nodes, once for all flights. 0, -E2BIG or -ENOMEM. */
+/* Finds the prefixes of the nodes, once for all flights. Returns 0, -E2BIG or -ENOMEM. */
 static int find_leaves(struct flight_marks *m) {
     struct ordered_state *s = m->state;
     uint32_t slots = topology_slots(m->e->view->nodes.topology);

@@ -117,7 +117,7 @@ struct flight_marks {
     uint32_t mark;               /* mark of the present flight, which counts once in a domain */
 };
 
-/* Finds the domains where nodes are counted, once for all flights. 0, -E2BIG or -ENOMEM. */
+/* Finds the domains where nodes are counted, once for all flights. Returns 0, -E2BIG or -ENOMEM. */
 static int find_flight_domains(struct flight_marks *m) {
     const struct ready_constraints *ready = &m->state->ready;
     const uint32_t *domain_of = ready->items[m->constraint].column.domain_of;

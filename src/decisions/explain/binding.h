@@ -42,8 +42,8 @@ struct binding_report {
     const struct karmada_outcome *outcome;
 };
 
-/* Appends the object. Returns 0, -EINVAL, -E2BIG or -ENOMEM, with a sentence. If `out` overflows,
- * only `out` itself shows it. */
+/* Appends the object. Returns 0, -EINVAL, -E2BIG or -ENOMEM, with a sentence. An overflow shows
+ * only in `out`. */
 int binding_render(const struct binding_report *report, const struct binding_rendering *how,
                    struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;
 

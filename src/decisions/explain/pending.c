@@ -351,8 +351,8 @@ static const char *say_sentence(const struct pending_question *q, struct str sen
     return meaning->kind;
 }
 
-/* If nodes pass now, the cluster has changed, or Evenkeel does not check the reason that refused
- * them. Returns the kind of the first unchecked reason; NULL if no node passes or all reasons are
+/* If nodes pass now, either the cluster has changed, or Evenkeel does not check kube-scheduler's
+ * reason. Returns the kind of the first unchecked reason; NULL if no node passes or all reasons are
  * checked. */
 static const char *kind_of_unjudged(const struct pending_question *q, const struct tallies *t) {
     static const char *const unjudged[] = {"Volume", "UnboundClaim", "ClaimMissing", "Other"};

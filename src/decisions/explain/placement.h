@@ -41,8 +41,8 @@ struct placement_rendering {
     bool with_rounds; /* as in the question */
 };
 
-/* Appends the object. The decision was made with_domains. Returns 0 or -ENOMEM. If `out` overflows,
- * only `out` itself shows it. */
+/* Appends the object. The decision was made with_domains. Returns 0 or -ENOMEM. An overflow shows
+ * only in `out`. */
 int placement_render(const struct ocm_decision *d, const struct placement_rendering *how,
                      struct arena *arena, struct strbuf *out) MUST_CHECK;
 

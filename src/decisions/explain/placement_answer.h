@@ -27,6 +27,6 @@ struct placement_request {
 };
 
 /* Appends the answer. Returns 0, or -E2BIG (arena->steps are spent) or -ENOMEM with a sentence, and
- * then `out` is as before. If `out` overflows, only `out` itself shows it. */
+ * then `out` is as before. An overflow shows only in `out`. */
 int placement_answer(struct fleet_view *view, const struct placement_request *request,
                      struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;

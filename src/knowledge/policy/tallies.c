@@ -13,7 +13,7 @@ struct entry {
 };
 
 struct policy_tallies {
-    struct mutex mutex;    /* guards the rest */
+    struct mutex mutex;    /* guards all other members */
     struct entry *entries; /* owned; sorted by name */
     uint32_t count, cap;
 };

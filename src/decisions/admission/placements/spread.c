@@ -183,8 +183,8 @@ static void warn_of_waiting(const struct placement_question *q, const struct wan
 
 /* ---- modes ---- */
 
-/* May OCM be made to leave the Placement alone? Not if our controller would leave it to OCM
- * (without terms, with CEL or with an unknown mode): then no controller would decide it. */
+/* May OCM be made to leave the Placement alone? Our controller leaves Placements without terms,
+ * with CEL or with an unknown mode to OCM; no controller would decide these. */
 static bool may_give(const struct placement_question *q) {
     for (uint32_t i = 0; i < q->shape.predicate_count; i++)
         if (q->shape.predicates[i].expression_count > q->shape.predicates[i].ours)

@@ -167,7 +167,7 @@ static struct patch_change change_of(const struct injection *in, uint32_t i, str
     char place[12];
     if (i >= in->place_count || in->places[i] == SPREAD_NO_PLACE || path == NULL)
         return (struct patch_change){PATCH_ADD, list_path, 3, value};
-    (void)snprintf(place, sizeof place, "%u", in->places[i]); /* fits */
+    (void)snprintf(place, sizeof place, "%u", in->places[i]); /* the text fits */
     path[0] = list_path[0];
     path[1] = list_path[1];
     path[2] = arena_str(arena, str_of(place));
@@ -292,7 +292,7 @@ static int note(const struct pod_question *q, const enum spread_fate *fates,
     list(q->policy, fates, SPREAD_INJECTED, "added: ", &text);
     for (int fate = SPREAD_OWN + 1; fate < SPREAD_FATES; fate++) {
         (void)snprintf(word, sizeof word, "%s (%s): ", done_to((enum spread_fate)fate),
-                       spread_reason((enum spread_fate)fate)); /* fits */
+                       spread_reason((enum spread_fate)fate)); /* the text fits */
         list(q->policy, fates, (enum spread_fate)fate, word, &text);
     }
     list(q->policy, fates, SPREAD_OWN, "the pod's own: ", &text);

@@ -92,7 +92,7 @@ static bool is_empty(const struct fluid_term *term) {
     return own_count(term) + term->added_count == 0;
 }
 
-/* Returns in *ret the term with `more` requirements at its end. 0 or -ENOMEM. */
+/* Returns in *ret the term with `more` requirements at its end. Returns 0 or -ENOMEM. */
 static int extend(const struct fluid_term *term, const struct fluid_requirement *more,
                   uint32_t count, struct arena *arena, struct fluid_term *ret) {
     struct fluid_requirement *added = arena_array(arena, term->added_count + count, sizeof *added);
@@ -107,7 +107,7 @@ static int extend(const struct fluid_term *term, const struct fluid_requirement 
     return 0;
 }
 
-/* Computes the hashes of a term. 0 or -ENOMEM. */
+/* Computes the hashes of a term. Returns 0 or -ENOMEM. */
 static int hash_term(struct fluid_term *term, struct steps *steps, struct arena *arena) {
     static const struct written_term nothing;
     struct requirement_hashes own;
@@ -155,7 +155,7 @@ static int append(struct product *p, const struct fluid_term *term) {
     return 0;
 }
 
-/* Returns `a AND b` in *ret, without repeated requirements. 0 or -ENOMEM. */
+/* Returns `a AND b` in *ret, without repeated requirements. Returns 0 or -ENOMEM. */
 static int conjunction(struct product *p, const struct fluid_term *a,
                        const struct fluid_alternative *b, struct fluid_term *ret) {
     struct fluid_requirement *more = arena_array(p->arena, b->count, sizeof *more);
@@ -168,7 +168,7 @@ static int conjunction(struct product *p, const struct fluid_term *a,
     return extend(a, more, count, p->arena, ret);
 }
 
-/* Appends `a AND b`, unless the product already has that term. 0 or -ENOMEM. */
+/* Appends `a AND b`, unless the product already has that term. Returns 0 or -ENOMEM. */
 static int multiply(struct product *p, const struct fluid_term *a,
                     const struct fluid_alternative *b) {
     struct fluid_term term;
@@ -216,7 +216,7 @@ static bool implies_one(const struct fluid_term *term, const struct fluid_conjun
 }
 
 /* Appends one of the pod's terms, multiplied by the conjunct where needed. Unchanged terms may be
- * equal: the user wrote them. 0 or -ENOMEM. */
+ * equal: the user wrote them. Returns 0 or -ENOMEM. */
 static int multiply_term(struct product *p, struct fluid_term *term,
                          const struct fluid_conjunct *conjunct) {
     bool is_new;
@@ -232,7 +232,7 @@ static bool is_required(const struct fluid_edit *e) {
     return e->details->affinity.required || e->edits.requires;
 }
 
-/* Multiplies all terms. Do not use `p` after the budget is spent. 0 or -ENOMEM. */
+/* Multiplies all terms. Do not use `p` after the budget is spent. Returns 0 or -ENOMEM. */
 static int multiply_terms(struct fluid_edit *e, const struct fluid_conjunct *conjunct,
                           struct product *p) {
     struct fluid_term nothing = {.own = NULL};
@@ -364,7 +364,7 @@ int affinity_require(struct fluid_edit *e, const struct fluid_conjuncts *conjunc
 
 /* ---- preferences ---- */
 
-/* Sets *ret: is `wanted` the only requirement of this term of the pod? 0 or -ENOMEM. */
+/* Sets *ret: is `wanted` the only requirement of this term of the pod? Returns 0 or -ENOMEM. */
 static int is_all(const struct written_term *term, const struct fluid_requirement *wanted,
                   struct steps *steps, bool *ret) {
     struct hash128 hash;
@@ -377,7 +377,7 @@ static int is_all(const struct written_term *term, const struct fluid_requiremen
     return r;
 }
 
-/* Sets *ret: does the pod prefer `wanted` already? 0 or -ENOMEM. */
+/* Sets *ret: does the pod prefer `wanted` already? Returns 0 or -ENOMEM. */
 static int has_preference(struct fluid_edit *e, const struct fluid_requirement *wanted, bool *ret) {
     const struct written_affinity *own = &e->details->affinity;
     int r = 0;

@@ -13,7 +13,7 @@ static struct str copy(struct arena *arena, const char *text) {
     return arena_str(arena, str_of(text));
 }
 
-/* Fills *ret for one dataset. 0 or -ENOMEM. */
+/* Fills *ret for one dataset. Returns 0 or -ENOMEM. */
 static int describe(const struct fluid_store *store, const struct fluid_dataset *d,
                     uint32_t *budget, struct arena *arena, struct mounted_dataset *ret) {
     const struct fluid_identity *id = &d->physical;

@@ -167,8 +167,8 @@ static int require_any_tier(struct fluid_edit *e, const struct fluid_tiers *tier
     return r;
 }
 
-/* Adds to `to` the requirements of one place on keys of required tiers. Sets *ret_all: does the
- * place have all these keys? */
+/* Adds the place's requirements on keys of required tiers to `to`. Sets *ret_all: does the place
+ * have a requirement on each of these keys? */
 static int add_tiers(const struct fluid_tiers *tiers, const struct fluid_place *place,
                      struct arena *arena, struct fluid_alternative *to, bool *ret_all) {
     *ret_all = true;

@@ -26,7 +26,7 @@ static const char *tier_name(const struct fluid_tier *tier) {
 }
 
 /* Makes tiers in the form of NodeAffinityWithCache. They include the host's own key without weight:
- * a pod may name its host itself. 0 or -ENOMEM. */
+ * a pod may name its host itself. Returns 0 or -ENOMEM. */
 static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
     const struct fluid_locality *l = e->locality;
     const struct fluid_tier host_tier = {TOPOLOGY_NAME_HOSTNAME,

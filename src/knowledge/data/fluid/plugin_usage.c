@@ -40,7 +40,7 @@ static int collect(const struct fluid_edit *e, struct str text, struct str **ret
     return 0;
 }
 
-/* Makes the annotation's value, in the arena. 0 or -ENOMEM. */
+/* Makes the annotation's value, in the arena. Returns 0 or -ENOMEM. */
 static int join(const struct fluid_edit *e, struct str text, struct str *ret) {
     struct str *names = NULL;
     size_t count = 0;

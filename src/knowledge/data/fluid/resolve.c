@@ -177,7 +177,7 @@ static void read_runtime(struct fluid_dataset *d, const cJSON *runtime) {
     d->cache_terms = doc_array(required, "nodeSelectorTerms");
 }
 
-/* Gets the node affinity of an EFCRuntime's workers. 0 or -ENOMEM. */
+/* Gets the node affinity of an EFCRuntime's workers. Returns 0 or -ENOMEM. */
 static int worker_terms(struct resolver *r, const char *name, struct arena *arena,
                         const cJSON **ret) {
     struct strbuf worker = {0};

@@ -81,8 +81,8 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
                        struct err *err) MUST_CHECK;
 /* Removes an object; it is no error if the object is missing. */
 void fluid_store_remove(struct fluid_store *s, struct fluid_key key);
-/* The records of a kind, for listings (base/pool.h): fluid_store_put_as() calls pool_show() on kept
- * objects, and fluid_store_drop() removes objects that are gone. Borrowed. */
+/* Returns the records of a kind, for listings (base/pool.h); borrowed. fluid_store_put_as() calls
+ * pool_show() on kept objects, and fluid_store_drop() removes objects that are gone. */
 struct pool *fluid_store_records(struct fluid_store *s, enum fluid_kind kind);
 void fluid_store_drop(struct fluid_store *s, enum fluid_kind kind, uint32_t id);
 /* From now on, looks up in `behind` the objects that `s` does not have. `behind` is borrowed, and
