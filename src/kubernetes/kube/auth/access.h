@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A PEM text, or the name of a file with it, which is read again when it changes. At most one
- * member is set. */
+/* A PEM text, or the name of a file that holds it; the file is read again when it changes. At most
+ * one member is set. */
 struct kube_pem {
     struct str data;  /* decoded from base64 */
     const char *file; /* absolute, or relative to the working directory */
@@ -29,37 +29,40 @@ struct kube_exec {
                             kubeconfig's folder */
     const char *const *args;
     size_t arg_count;
-    const struct kube_exec_env *env; /* added to our own environment */
+    const struct kube_exec_env *env; /* added to this process's environment */
     size_t env_count;
     const char *api_version;  /* client.authentication.k8s.io/v1 or v1beta1 */
     const char *install_hint; /* NULL: none */
     bool provide_cluster_info;
-    const char *cluster_config; /* part of that information: the JSON of the cluster's extension
-                                   client.authentication.k8s.io/exec; NULL: none */
+    const char *cluster_config; /* a part of the cluster information: the JSON of the cluster's
+                                   extension client.authentication.k8s.io/exec; NULL: no extension
+                                   */
     int64_t limit_ms;           /* run time of the program; 0: LIMIT_KUBE_EXEC_MS */
 };
 
 struct kube_access {
     const char *server;               /* "https://10.0.0.1:6443", no slash at the end */
-    const char *tls_server_name;      /* NULL: the server's host */
-    const char *proxy_url;            /* NULL: none; http, https or socks5 */
+    const char *tls_server_name;      /* the name that the server's certificate must have; NULL: the
+                                         host of `server` */
+    const char *proxy_url;            /* http, https or socks5; NULL: no proxy */
     const char *const *proxy_headers; /* lines for the proxy alone: "Name: value" */
     size_t proxy_header_count;
     const char *namespace; /* namespace of the context; "default" if the context names none */
     const char *source;    /* the origin of this access, for messages: "kubeconfig '/x' (context
                               'y')" */
-    const char *role; /* "hub": the label `server` of metrics, also in logs; NULL, without label:
-                         the API server of the cluster that Evenkeel works for */
+    const char *role; /* the label `server` of metrics, and the name in logs: "hub"; NULL: no label,
+                         for the API server of the cluster that Evenkeel works for */
     bool insecure_skip_tls_verify;
-    bool unmeasured;                                /* no metrics: many have this role */
-    bool multiplex;                                 /* use HTTP/2 if it is offered: one
-                                                       connection */
-    struct kube_pem ca;                             /* none: the system's */
+    bool unmeasured;                                /* no metrics, because many servers have this
+                                                       role */
+    bool multiplex;                                 /* use one HTTP/2 connection if the server
+                                                       offers it */
+    struct kube_pem ca;                             /* not set: the system's authorities */
     struct kube_pem client_certificate, client_key; /* both or neither */
-    const char *token, *token_file;  /* the file is preferred, as in client-go; the token is used
+    const char *token, *token_file;  /* `token_file` is preferred, as in client-go; `token` is used
                                         only while the file cannot be read */
     const char *username, *password; /* basic authentication: both or neither; never with a token */
-    struct kube_exec exec;           /* used only without another credential */
+    struct kube_exec exec;           /* used only if no other credential is set */
 };
 
 /*
@@ -79,7 +82,7 @@ int kube_access_from_kubeconfig(const char *path, const char *context, struct ar
                                 struct kube_access *ret, struct err *err) MUST_CHECK;
 
 /* The same, but `server` replaces the kubeconfig's server, as with `kubectl --server`: the CA and
- * the credentials stay, tls-server-name is dropped. NULL: nothing is replaced. */
+ * the credentials stay, tls-server-name is dropped. `server` NULL: nothing is replaced. */
 int kube_access_overriding(const char *server, const char *path, const char *context,
                            struct arena *arena, struct kube_access *ret,
                            struct err *err) MUST_CHECK;
@@ -93,7 +96,7 @@ bool kube_access_is_in_cluster(void);
  * token, CA and namespace. */
 int kube_access_in_cluster(struct arena *arena, struct kube_access *ret,
                            struct err *err) MUST_CHECK;
-/* The access of a command: to the server of the kubeconfig or context; if neither is given (NULL),
- * to the cluster's own server in a pod, and elsewhere to the server that kubectl would take. */
+/* Finds the access of a command: to the server of the kubeconfig or context. If both are NULL: in a
+ * pod, to the API server of the pod's cluster; elsewhere, to the server that kubectl would use. */
 int kube_access_of_command(const char *path, const char *context, struct arena *arena,
                            struct kube_access *ret, struct err *err) MUST_CHECK;

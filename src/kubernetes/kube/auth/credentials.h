@@ -15,8 +15,8 @@
  * answer is kept until a little before its expirationTimestamp, or until a 401; see
  * kube/auth/exec_plugin.h.
  *
- * Failed reloads are counted (evenkeel_kube_credential_reloads_total); a row of them is logged
- * once.
+ * Failed reloads are counted (evenkeel_kube_credential_reloads_total); several failures in a row
+ * are logged once.
  *
  * Threads: everything from one thread at a time. `wake` is called on the plugin's thread.
  */
@@ -34,13 +34,14 @@ struct identity {
     struct str ca;               /* PEM; empty: the system's */
     struct str certificate, key; /* PEM; empty: no client certificate */
     struct str authorization;    /* the header's value: "Bearer ...", "Basic ..."; empty: none */
-    uint64_t tls_version; /* changes whenever ca, certificate or key do: open new connections */
+    uint64_t tls_version; /* changes whenever ca, certificate or key change: open new connections */
 };
 
 struct credentials_options {
     const struct kube_access *access; /* borrowed for the object's life */
     struct clock *clock;              /* NULL: the real clock */
-    void (*wake)(void *ctx);          /* a plugin has ended: ask again. May be NULL */
+    void (*wake)(void *ctx);          /* a plugin has ended: call credentials_get() again. May be
+                                         NULL */
     void *ctx;
 };
 
@@ -52,8 +53,8 @@ int credentials_new(const struct credentials_options *options, struct credential
 void credentials_free(struct credentials *c);
 
 /* Returns 0; -EAGAIN: a plugin is running, `wake` will be called; or another -errno with the reason
- * (the plugin failed; it runs again after 5 s at the earliest, later after up to 60 s). Reads small
- * local files when they are due; waits for nothing else. */
+ * (the plugin failed; it runs again after 5 s at the earliest; this wait doubles with each failure,
+ * up to 60 s). Reads small local files when they are due; waits for nothing else. */
 int credentials_get(struct credentials *c, struct identity *ret, struct err *err) MUST_CHECK;
 /* Call it when the server answered 401 to a request that began at `began_ms` of the clock. */
 void credentials_refused(struct credentials *c, int64_t began_ms);

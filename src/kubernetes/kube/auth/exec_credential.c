@@ -140,7 +140,8 @@ static int check_credential(const struct exec_credential *c, struct err *err) {
 
 static void wipe(struct str s) {
     if (s.n > 0)
-        explicit_bzero((void *)(uintptr_t)s.p, s.n); /* writable: see exec_credential_read() */
+        explicit_bzero((void *)(uintptr_t)s.p, s.n); /* writable memory: see exec_credential_read()
+                                                      */
 }
 
 void exec_credential_wipe(const struct exec_credential *c) {

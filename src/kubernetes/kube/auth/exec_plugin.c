@@ -29,11 +29,11 @@
 enum {
     BACKOFF_MS = 5000,
     BACKOFF_MAX_MS = 60000,
-    REFUSED_MS = 5000,     /* between two runs because of a 401 */
+    REFUSED_MS = 5000,     /* shortest time between two runs that a 401 causes */
     EXPIRED_MS = 5000,     /* how long an answer is used that had already expired on arrival */
-    EARLY_MAX_MS = 60000,  /* run again so long before the answer expires, but not before nine
-                              tenths ... */
-    EARLY_FROM_MS = 10000, /* ... of its life; not early at all if it is shorter than this */
+    EARLY_MAX_MS = 60000,  /* the plugin runs at most this long before the answer expires, and not
+                              before nine tenths ... */
+    EARLY_FROM_MS = 10000, /* ... of its life; not early at all if its life is shorter than this */
     HINT_BYTES = 200,      /* bytes of installHint in an error */
     INFO_BYTES = 4 << 20,
 };
@@ -55,7 +55,7 @@ struct exec_plugin {
     void (*wake)(void *ctx);
     void *ctx;
     int64_t time_limit_ms;
-    struct arena arena; /* of `start` */
+    struct arena arena; /* memory of `start` */
     struct exec_start start;
     int stop_fd; /* eventfd: written once, by exec_plugin_free() */
 
@@ -73,12 +73,12 @@ struct exec_plugin {
     uint64_t tls_version;
     bool answered, refused; /* answered: there is an answer; refused: it must not be used any
                                more */
-    int64_t answered_ms;    /* when the run that gave it ended */
+    int64_t answered_ms;    /* when the run that gave the answer ended */
     int64_t early_ms, expires_ms;
     int64_t refused_ms; /* when a 401 last started a run; INT64_MIN: never */
     struct err failure; /* failure of the last run; code 0: no failure */
     int64_t not_before_ms;
-    unsigned failures; /* since the last answer */
+    unsigned failures; /* number of failures since the last answer */
 };
 
 /* ---- the plugin's thread ---- */
@@ -324,7 +324,8 @@ static enum phase ask(struct exec_plugin *p, struct str ca, int64_t now_ms) {
     if (strbuf_failed(&p->info)) {
         p->result.ended_ms = now_ms;
         (void)err_set(&p->result.err, -ENOMEM,
-                      "no memory for the input of a credential plugin"); /* taken right here */
+                      "no memory for the input of a credential plugin"); /* the next line takes it
+                                                                          */
         take_failure(p, now_ms);
         return IDLE;
     }

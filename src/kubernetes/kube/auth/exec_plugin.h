@@ -2,11 +2,11 @@
  * A credential plugin and its last answer. The plugin runs in a thread that the object owns, never
  * in the caller's: asking for the answer does not wait.
  *
- * The plugin runs at the first question; a little before the answer's expirationTimestamp (until
- * then the old answer is used); and when the server refused the answer (at most every 5 s). After a
- * failure it waits 5 s, then twice as long each time, up to 60 s. An answer without
+ * The plugin runs at the first exec_plugin_get(); a little before the answer's expirationTimestamp
+ * (until that time the old answer is used); and when the server refused the answer (at most every 5
+ * s). After a failure it waits 5 s, then twice as long each time, up to 60 s. An answer without
  * expirationTimestamp is kept until it is refused; an answer that has expired already, because a
- * clock is wrong, is used for 5 s: the server decides. upstream: client-go
+ * clock is wrong, is used for 5 s: the server decides if the answer is valid. upstream: client-go
  * plugin/pkg/client/auth/exec.
  *
  * Threads: everything from one thread; `wake` is called on the plugin's thread.
@@ -23,7 +23,8 @@ struct exec_plugin;
 struct exec_plugin_options {
     const struct kube_access *access; /* with exec.command; borrowed for the object's life */
     struct clock *clock;              /* borrowed */
-    void (*wake)(void *ctx);          /* the plugin has ended, well or not; may be NULL */
+    void (*wake)(void *ctx);          /* called when the plugin has ended, with success or not; may
+                                         be NULL */
     void *ctx;
     int64_t time_limit_ms; /* 0: LIMIT_KUBE_EXEC_MS */
 };

@@ -148,7 +148,7 @@ static int read_output(struct child *c, struct strbuf *out) {
     return 0;
 }
 
-/* Writes ": <last line of stderr>", safe to show; "" without such a line. */
+/* Writes ": <last line of stderr>", without control characters; "" if there is no such line. */
 static void last_line(const struct child *c, char *ret, size_t size) {
     char straight[TAIL_BYTES];
     size_t kept = c->tail_n < TAIL_BYTES ? c->tail_n : TAIL_BYTES;
@@ -188,7 +188,7 @@ static int collect(struct child *c, int stop_fd, struct strbuf *out) {
                    wait_ms(c)); /* after EINTR everything is checked, too */
         if (fds[0].revents != 0)
             return -ECANCELED;
-        bool ended = has_ended(c); /* ask before the pipes are read for the last time */
+        bool ended = has_ended(c); /* check this before the pipes are read for the last time */
         int r = read_output(c, out);
         read_errors(c);
         if (r != 0 || ended)

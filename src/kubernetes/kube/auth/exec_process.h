@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct exec_command {
-    char *const *argv; /* argv[0] without a '/' is looked for in PATH. Like envp, NULL-terminated */
+    char *const *argv; /* NULL-terminated, like envp; argv[0] without a '/' is looked up in PATH */
     char *const *envp;
     int64_t time_limit_ms;
     int stop_fd; /* when it becomes readable, the program is killed; -1: none */
@@ -24,8 +24,8 @@ struct exec_command {
  * Waits for the program's end and appends its stdout to `out`, at most out->max bytes. Returns 0 if
  * it ended with status 0. Otherwise `err` has argv[0], with -ENOENT, -EACCES, ... (it cannot be
  * started), -EPROTO (another status, or a signal), -EFBIG (more output), -ETIMEDOUT, -ECANCELED
- * (stop_fd). With -EPROTO and -ETIMEDOUT it also has the last line of the program's stderr. In the
- * last three cases the whole process group was killed. It does not wait for processes that the
- * program left running.
+ * (stop_fd). With -EPROTO and -ETIMEDOUT it also has the last line of the program's stderr. After
+ * -EFBIG, -ETIMEDOUT and -ECANCELED the whole process group was killed. It does not wait for
+ * processes that the program left running.
  */
 int exec_run(const struct exec_command *command, struct strbuf *out, struct err *err) MUST_CHECK;

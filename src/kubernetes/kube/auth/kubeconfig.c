@@ -99,7 +99,7 @@ static int read_file(struct kubeconfig *k, struct kubeconfig_file *file, struct 
     struct json_reader reader;
     int r = file_read(file->path, LIMIT_CONFIG_BYTES, &text, err);
     if (r != 0) {
-        (void)err_wrap(err, "kubeconfig"); /* r says the same, and also when err is NULL */
+        (void)err_wrap(err, "kubeconfig"); /* r has the same code, also if err is NULL */
         return r;
     }
     r = yaml_to_json(strbuf_str(&text), true, &k->scratch, &file->doc, err);

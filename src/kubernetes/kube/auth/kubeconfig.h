@@ -1,7 +1,7 @@
 /*
- * The parts of a kubeconfig, for kube/auth/kubeconfig.c, which finds and merges files,
- * kube/auth/kubeconfig_cluster.c and kube/auth/kubeconfig_user.c, which read one entry each, and
- * kube/auth/kubeconfig_entry.c, which they share. Not for others: see kube/auth/access.h.
+ * The parts of a kubeconfig. kube/auth/kubeconfig.c finds and merges files;
+ * kube/auth/kubeconfig_cluster.c and kube/auth/kubeconfig_user.c read one entry each; these three
+ * share kube/auth/kubeconfig_entry.c. All other code uses kube/auth/access.h.
  */
 #pragma once
 
@@ -44,16 +44,18 @@ struct entry_reader {
 /* `what` names the entry in errors: "user 'bob'"; borrowed. */
 void entry_reader_init(struct entry_reader *e, const struct kubeconfig_entry *entry,
                        const char *what, struct arena *scratch, struct arena *arena);
-/* Enters the entry's object. False: it is null, missing, or something else (an error). */
+/* Enters the entry's object. Returns false if the entry is null, missing, or no object (an error).
+ */
 bool entry_begin(struct entry_reader *e);
 /* Returns 0, or the first error: "kubeconfig '/x', line 12: user 'bob'.token: expected a string
  * ..." */
 int entry_check(const struct entry_reader *e, struct err *err) MUST_CHECK;
-/* Returns a string in the arena for results; NULL when it is null or empty. */
+/* Reads a string into the arena for results. Returns NULL if the string is null or empty. */
 const char *entry_text(struct entry_reader *e);
-/* Returns a path, resolved against the file's folder; NULL when it is null or empty. */
+/* Reads a path and resolves it against the file's folder. Returns NULL if the path is null or
+ * empty. */
 const char *entry_path(struct entry_reader *e);
-/* Returns decoded base64; empty when the member is null or empty. */
+/* Reads base64 and returns the decoded bytes; empty if the member is null or empty. */
 struct str entry_data(struct entry_reader *e);
 
 /*
@@ -64,7 +66,7 @@ struct str entry_data(struct entry_reader *e);
 int kubeconfig_server(const char *text, struct arena *arena, const char **ret,
                       struct err *err) MUST_CHECK;
 
-/* Each function sets its own members of `access`. */
+/* Read the entry of a cluster or of a user. Each function sets other members of `access`. */
 int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct arena *scratch,
                             struct arena *arena, struct kube_access *access,
                             struct err *err) MUST_CHECK;

@@ -9,8 +9,8 @@
 
 /* ---- addresses ---- */
 
-/* Returns the scheme, "https", and sets *ret_rest to the text behind "://". Without a scheme,
- * returns "" and the whole text. */
+/* Returns the scheme, such as "https", and sets *ret_rest to the text after "://". Without a
+ * scheme, returns "", and *ret_rest is the whole text. */
 static struct str split_scheme(struct str url, struct str *ret_rest) {
     for (size_t i = 0; i + 3 <= url.n; i++)
         if (memcmp(url.p + i, "://", 3) == 0) {

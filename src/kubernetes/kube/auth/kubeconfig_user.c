@@ -12,7 +12,7 @@ struct user {
     const char *what; /* "user 'bob'" */
     const struct kubeconfig_entry *entry;
     struct kube_access *access;
-    struct str auth_provider; /* its name; auth providers are refused */
+    struct str auth_provider; /* name of the auth provider; auth providers are refused */
     bool has_auth_provider, impersonates;
     const char *interactive_mode;
 };

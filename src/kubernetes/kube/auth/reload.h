@@ -18,7 +18,7 @@ struct reload {
     bool registered;
     bool failing;       /* the last attempt was refused */
     const char *role;   /* role of the API server, borrowed; NULL: no name */
-    char labels[2][80]; /* of the two metrics */
+    char labels[2][80]; /* labels of the two metrics */
     struct metric ok, refused;
 };
 

@@ -7,7 +7,7 @@
 
 enum {
     LOOK_MS = 10000,
-    ARENA_BYTES = 32 * LIMIT_KUBE_CREDENTIAL_BYTES, /* to look into certificates */
+    ARENA_BYTES = 32 * LIMIT_KUBE_CREDENTIAL_BYTES, /* to parse certificates */
 };
 
 struct str tls_source_str(const struct tls_source *s) {
@@ -46,7 +46,8 @@ static int read_source(struct tls_source *s, struct reading *to, struct err *err
     to->pem = s->from->data;
     if (!is_file(s))
         return 0;
-    s->seen = file_sign(s->from->file); /* before reading: a change meanwhile is seen next time */
+    s->seen = file_sign(s->from->file); /* signed before reading: a change during the reading is
+                                           seen at the next check */
     int r = secret_read(s->from->file, &to->buffer, err);
     to->pem = strbuf_str(&to->buffer);
     return r;

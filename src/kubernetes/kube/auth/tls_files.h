@@ -17,15 +17,15 @@
 /* One file or text. */
 struct tls_source {
     const struct kube_pem *from; /* borrowed */
-    const char *data_name;       /* its name in messages if it is not a file */
-    struct secret bytes;         /* of the file */
+    const char *data_name;       /* name in messages, if the source is not a file */
+    struct secret bytes;         /* content of the file */
     struct file_signature seen;  /* signature of the file before it was read */
 };
 
 struct tls_files {
     struct tls_source ca, certificate, key;
     int64_t looked_ms;
-    uint64_t version; /* changes with the certificates in use */
+    uint64_t version; /* changes when the certificates in use change */
     struct reload ca_reload, certificate_reload;
 };
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 
 enum {
-    AGE_MS = 50000,  /* upstream: a minute less 10 s */
-    RETRY_MS = 1000, /* between two tries after a failure */
+    AGE_MS = 50000,  /* the greatest age of a copy; upstream: a minute less 10 s */
+    RETRY_MS = 1000, /* time between two tries after a failure */
 };
 
 /* Reads the file. Returns 0, perhaps with another token, or the error of the file. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct token_file {
-    const char *path;    /* borrowed; NULL: none */
+    const char *path;    /* borrowed; NULL: no token file */
     struct secret token; /* the copy in use; empty: no copy yet */
     int64_t read_ms;     /* when the copy was read */
     int64_t tried_ms;    /* when reading was last tried */
