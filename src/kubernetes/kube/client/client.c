@@ -36,8 +36,8 @@ struct kube_client {
     bool ended;                     /* no timer starts any more */
 
     /* for the loop's thread only */
-    struct kube_request *active; /* libcurl works on them */
-    struct kube_request *held;   /* waiting for credentials */
+    struct kube_request *active; /* requests that libcurl works on */
+    struct kube_request *held;   /* requests that wait for credentials */
     struct kube_request *starting;
     int64_t identity_ms; /* when the credentials were last checked */
 };
@@ -64,8 +64,8 @@ static void unlink_request(struct kube_request *request) {
 
 /* ---- a request's way ---- */
 
-/* Gives the request, which is in no list any more, back to the caller. on_done may start it again,
- * so it is not used after the call. */
+/* Gives the request, which is in no list any more, back to the caller. on_done may start the
+ * request again, so this function does not use it after the call. */
 static void tell(struct kube_request *request, const struct kube_result *result) {
     struct kube_result said = *result;
     struct strbuf body = request->own.body;
@@ -240,11 +240,11 @@ static void cancel_request(void *ctx) {
     struct kube_request *request = ctx;
     struct kube_client *c = request->own.client;
     if (c == NULL)
-        return;           /* it was never started */
+        return;           /* the request was never started */
     mutex_lock(&c->lock); /* another thread that submits a request may write to this one */
     bool known = request->own.link != NULL;
-    bool submitted = known && request->own.transfer.easy == NULL; /* or held: the same works for
-                                                                     it */
+    bool submitted = known && request->own.transfer.easy == NULL; /* or held, which needs the same
+                                                                   */
     if (submitted)
         unlink_request(request);
     mutex_unlock(&c->lock);
@@ -277,7 +277,7 @@ enum kube_stage kube_request_stage(struct kube_client *c, const struct kube_requ
 
 void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms) {
     mutex_lock(&c->lock);
-    if (!c->ended) /* otherwise a timer that waits still fires */
+    if (!c->ended) /* if ended, a timer that waits still fires once */
         loop_timer_start(c->loop, c, timer, delay_ms);
     mutex_unlock(&c->lock);
 }

@@ -1,8 +1,8 @@
 /*
  * Requests to one API server, with its credentials: HTTP/1.1 on kept-alive connections, or HTTP/2
  * on one connection if the access allows and the server offers it. No HTTP/2 request waits for
- * another: received bytes are taken at once, so that no stream's window closes. It moves bytes and
- * knows no Kubernetes kind.
+ * another: received bytes are taken at once, so that no stream's window closes. A client moves
+ * bytes and knows no Kubernetes kind.
  *
  * Threads: everything may be called from any thread, unless a comment names others. Every callback
  * comes on the thread of the loop (kube/client/loop.h), which comments call the client's thread. A
@@ -36,8 +36,9 @@ int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
 int kube_client_new(const struct kube_access *access, struct clock *clock, struct kube_client **ret,
                     struct err *err) MUST_CHECK;
 /* Before it returns, every waiting timer of the client fires, and every request ends with
- * -ECANCELED, so that their owners can end too. A timer that is started meanwhile never fires, and
- * a request ends at once. Any thread but the client's. NULL is fine. */
+ * -ECANCELED, so that the owners of timers and requests can end, too. Meanwhile a newly started
+ * timer never fires, and a newly started request ends at once. Any thread but the client's. NULL is
+ * fine. */
 void kube_client_free(struct kube_client *c);
 /* The same, for CLEANUP(). */
 static inline void kube_client_cleanup(struct kube_client **c) {
@@ -53,7 +54,7 @@ enum kube_stage {
     KUBE_STAGE_CREDENTIALS, /* a credential plugin runs */
     KUBE_STAGE_NAME,        /* the server's name is being resolved */
     KUBE_STAGE_CONNECTION,  /* the server has not accepted the TCP connection yet */
-    KUBE_STAGE_ANSWER,      /* it has: TLS, the request and the answer */
+    KUBE_STAGE_ANSWER,      /* TCP is connected: TLS, the request, the answer */
 };
 
 /* How a request ended. Texts are valid during the callback. */
@@ -64,10 +65,10 @@ struct kube_result {
     int status;              /* HTTP status, 0 without one */
     enum kube_stage stage;   /* the stage where the request ended, if libcurl or the credentials
                                 ended it */
-    bool unasked;            /* we could not ask: no credentials, a certificate that is refused */
+    bool unasked;            /* not sent: no credentials, or a refused certificate */
     int64_t retry_after_ms;  /* -1: not given; never more than five minutes */
     struct str content_type; /* "" if none */
-    struct str body;         /* when on_data is NULL */
+    struct str body;         /* the answer's body, if on_data is NULL */
 };
 
 /*
@@ -80,13 +81,13 @@ struct kube_request {
     struct str body;
     const char *content_type; /* type of the body; NULL: application/json */
     int64_t timeout_ms;       /* for the whole request; 0: 60 s */
-    int64_t credentials_ms;   /* the wait for credentials, before timeout_ms begins; 0: timeout_ms
-                                 has it in it */
+    int64_t credentials_ms;   /* longest wait for credentials, before timeout_ms begins; 0:
+                                 timeout_ms includes this wait */
     int64_t silence_ms;       /* the longest wait for the next byte; 0: as timeout_ms */
-    size_t max_body;          /* only if on_data is NULL; 0: LIMIT_KUBE_BODY */
-    /* The credentials are there, and timeout_ms begins. May be NULL. */
+    size_t max_body;          /* most bytes of an answer, if on_data is NULL; 0: LIMIT_KUBE_BODY */
+    /* Called when the credentials are there and timeout_ms begins. May be NULL. */
     void (*on_begin)(void *ctx);
-    /* The status is known. May be NULL. */
+    /* Called when the status is known. May be NULL. */
     void (*on_head)(void *ctx, int status);
     /* Receives bytes of the body as they come. If it returns another value than 0, the request ends
      * with -ECANCELED. NULL: the body is collected. */
@@ -94,10 +95,10 @@ struct kube_request {
     void (*on_done)(void *ctx, const struct kube_result *result);
     void *ctx;
 
-    struct kube_transfer { /* the client's */
+    struct kube_transfer { /* for the client only */
         struct kube_client *client;
         struct kube_request *next, **link; /* link NULL: the request is not under way */
-        struct loop_transfer transfer;     /* its handle is NULL: libcurl does not work on it */
+        struct loop_transfer transfer;     /* handle NULL: libcurl has no part in the request */
         void *headers;                     /* the handle's list of header lines */
         struct strbuf body;
         int64_t began_ms, until_ms;
@@ -131,9 +132,9 @@ int64_t kube_server_us(struct kube_client *c);
  */
 void kube_compare_clocks(struct kube_client *c);
 
-/* Starts a request and waits for its end, from any thread but the client's. Collects the body into
- * `body` (its max counts). Returns 0 for every answer, also for one with an error status
- * (*ret_status). */
+/* Starts a request and waits for its end, from any thread but the client's. Collects the answer
+ * into `body`, at most body->max bytes. Returns 0 for every answer, also for one with an error
+ * status (*ret_status). */
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
 /* The same for a PATCH of type application/merge-patch+json. */

@@ -15,7 +15,8 @@ struct kube_fetch {
     struct kube_request request;
     struct strbuf path;
     bool under_way;
-    _Atomic bool done; /* on_done has been called; the reader may use the members below then */
+    _Atomic bool done; /* on_done has been called: from then on the reader may use the members below
+                        */
     int error, status; /* as in struct kube_result */
     struct strbuf body;
 };
@@ -27,7 +28,7 @@ void kube_fetch_end(struct kube_fetch *f);
 
 /* Begins a request; none may be under way. The path is copied. 0 or -ENOMEM. */
 int kube_fetch_start(struct kube_fetch *f, struct str path, int64_t timeout_ms) MUST_CHECK;
-/* Cancels the request; fine if none is under way. */
+/* Cancels the request, if one is under way. */
 void kube_fetch_cancel(struct kube_fetch *f);
 /* Returns true once after each start, when the request is over. Then error and status are set, and
  * with status 200 the body, until kube_fetch_forget(), the next start or the end. */

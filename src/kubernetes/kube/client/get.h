@@ -1,6 +1,7 @@
 /*
- * A GET that a person waits for: its caller looks how far it is, and may give it up. Its error says
- * which part took too long: the credential plugin, the server's name, the connection or the answer.
+ * A GET that a person waits for. The caller can ask how far the GET has come, and can give it up.
+ * The error names the part that took too long: the credential plugin, the server's name, the
+ * connection or the answer.
  *
  * Threads: one thread, but not the client's.
  */
@@ -12,12 +13,12 @@
 struct kube_get {
     struct kube_client *client; /* borrowed until kube_get_end() */
     struct kube_request request;
-    struct strbuf *body; /* borrowed until kube_get_end(); its max counts */
-    int64_t waited_ms;   /* the last wait in vain, for messages */
+    struct strbuf *body; /* borrowed until kube_get_end(); takes at most body->max bytes */
+    int64_t waited_ms;   /* length of the last wait that ran out of time, for messages */
     struct mutex lock;   /* guards the members below */
     struct condition changed;
     bool has_begun, is_done; /* the credentials are there; the request is over */
-    enum kube_stage stage;   /* where the request ended */
+    enum kube_stage stage;   /* the stage at which the request ended */
     int status;
     struct err error; /* code 0: there is an answer */
 };
@@ -29,12 +30,12 @@ void kube_get_start(struct kube_get *g, struct kube_client *client, const char *
 /* Waits until there are credentials, or the request is over; at most `wait_ms`. Returns false if
  * the time ran out first. */
 bool kube_get_wait_credentials(struct kube_get *g, int64_t wait_ms);
-/* Waits until the request is over, at most `wait_ms`. Returns false if it is not. */
+/* Waits until the request is over, at most `wait_ms`. Returns false if the request is not over. */
 bool kube_get_wait(struct kube_get *g, int64_t wait_ms);
 /* Returns how far the request has come, or where it ended. */
 enum kube_stage kube_get_stage(struct kube_get *g);
-/* Appends the reason for a time limit that has passed: "it does not accept the connection within
- * 1500 ms". The server is "it". */
+/* Appends why a time limit has passed. The sentence calls the server "it": "it does not accept the
+ * connection within 1500 ms". */
 void kube_get_say_late(struct kube_get *g, struct strbuf *out);
 /* Gives the request up if it is not over, and frees everything but the body. Returns 0 for every
  * answer, also for one with an error status (*ret_status); -ETIMEDOUT with the reason of

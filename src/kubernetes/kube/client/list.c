@@ -21,7 +21,7 @@ static bool is_plain(struct str token) {
     return true;
 }
 
-/* Reads metadata.continue of a page over the token of the page before; "" on the last page. */
+/* Replaces the token in `ret` by the page's metadata.continue; "" on the last page. */
 static int read_token(struct str page, const char *path, char ret[static TOKEN_SIZE],
                       struct err *err) {
     static const struct json_field fields[] = {JSON_TEXT_ALONE("continue")};
@@ -86,7 +86,7 @@ int kube_list(struct kube_client *client, const struct kube_listing *listing, ku
         strbuf_append_char(&url, '\0');
         if (strbuf_failed(&url))
             return err_set(err, -ENOMEM, "no memory for a list's path");
-        page.max = LIMIT_KUBE_PAGE; /* fn may have taken the buffer before */
+        page.max = LIMIT_KUBE_PAGE; /* set again, because fn may have taken the buffer */
         strbuf_clear(&page);
         r = kube_call(client, "GET", url.p, STR(""), &page, ret_status, err);
         if (r == 0 && *ret_status != 200)

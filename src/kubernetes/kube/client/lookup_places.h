@@ -12,7 +12,7 @@
 
 enum {
     LOOKUP_PLACES = LIMIT_WEBHOOK_LOOKUPS,
-    LOOKUP_PLACES_SHARE = LOOKUP_PLACES / 4, /* of one namespace */
+    LOOKUP_PLACES_SHARE = LOOKUP_PLACES / 4, /* the most places of one namespace */
 };
 
 /* Returns a place for a review of this namespace, for lookup_place_release(); LOOKUP_PLACES if no

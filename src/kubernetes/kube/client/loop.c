@@ -15,7 +15,7 @@
 
 enum { ROUND_MS = 1000 }; /* the longest time between two rounds */
 
-/* A call that another thread wants. It is on that thread's stack until it is done. */
+/* A call that another thread wants. The struct is on that thread's stack until the call is done. */
 struct loop_call {
     void (*fn)(void *ctx);
     void *ctx;
@@ -144,8 +144,8 @@ static uint64_t timers_added(struct kube_loop *l) {
 }
 
 /* Timers that are started meanwhile wait for the next round; otherwise a timer that starts itself
- * again would keep the loop here. They are behind all due timers in the heap, because their time is
- * now or later. */
+ * again would keep the loop here. In the heap, these new timers are behind all due timers, because
+ * their time is now or later. */
 static void fire_due(struct kube_loop *l, int64_t by_ms) {
     uint64_t before = timers_added(l);
     for (struct kube_timer *timer; (timer = take_due(l, by_ms, before)) != NULL;)
@@ -210,7 +210,8 @@ static void wait_for_work(struct kube_loop *l) {
         until = next_ms < until ? next_ms : until;
     }
     if (until > now)
-        (void)curl_multi_poll(l->multi, NULL, 0, (int)(until - now), NULL); /* or loop_wake() */
+        (void)curl_multi_poll(l->multi, NULL, 0, (int)(until - now), NULL); /* loop_wake() ends this
+                                                                             */
 }
 
 static bool is_stopping(struct kube_loop *l) {

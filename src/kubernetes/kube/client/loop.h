@@ -34,7 +34,7 @@ struct loop_client {
     /* Returns the latest time of the next round. */
     int64_t (*next_ms)(void *ctx);
     void *ctx;
-    struct loop_client *next; /* the loop's */
+    struct loop_client *next; /* for the loop only */
 };
 
 /* A transfer that libcurl works on; CURLOPT_PRIVATE of its handle points to it. */
@@ -65,5 +65,5 @@ void loop_timer_start(struct kube_loop *l, const void *client, struct kube_timer
                       int64_t delay_ms);
 /* On another thread than the loop's, the timer may still be firing after the return. */
 void loop_timer_cancel(struct kube_loop *l, struct kube_timer *timer);
-/* Fires all timers of a client, which starts no more. The loop's thread only. */
+/* Fires all timers of a client that starts no more timers. The loop's thread only. */
 void loop_fire_all(struct kube_loop *l, const void *client);

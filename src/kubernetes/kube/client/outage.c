@@ -4,14 +4,14 @@
 #include "base/random.h"
 
 enum {
-    SURE_MS = 3000,          /* a shorter outage is not logged: the server may answer others */
+    SURE_MS = 3000,          /* a shorter outage is not logged: another request may be answered */
     WAKE_AFTER_MS = 10000,   /* a shorter outage leaves short waits, and wakes no watch */
     SPREAD_MS = 1000,        /* woken watches try again within this time */
     WAKE_AGAIN_MS = 10000,   /* a watch is not woken again within this time */
-    MOST_DOUBLINGS = 3,      /* of that time */
+    MOST_DOUBLINGS = 3,      /* most doublings of WAKE_AGAIN_MS */
     LOG_AGAIN_MS = 600000,   /* a long outage is logged again after this time */
     LOG_NEXT_MS = 60000,     /* the next outage is not logged within this time */
-    SILENT_AFTER_MS = 60000, /* an answer longer ago says nothing about the server now */
+    SILENT_AFTER_MS = 60000, /* an older answer says nothing about the server now */
 };
 
 void outage_init(struct outage *o, const char *server, const char *role) {
@@ -92,7 +92,8 @@ void outage_end(struct outage *o, int64_t now_ms) {
               LOG_CSTR_IF("role", o->role), LOG_INT("watches", o->count),
               LOG_INT("after_ms", now_ms - o->began_ms));
     bool long_enough = now_ms - o->began_ms >= WAKE_AFTER_MS;
-    o->random ^= (uint64_t)now_ms; /* processes that lost the server together differ */
+    o->random ^= (uint64_t)now_ms; /* processes that lost the server at the same time get different
+                                      delays */
     while (!list_empty(&o->waiters)) {
         struct outage_waiter *w = LIST_ITEM(struct outage_waiter, link, o->waiters.next);
         outage_leave(o, w);

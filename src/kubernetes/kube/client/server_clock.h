@@ -6,7 +6,8 @@
  * Between answers a monotonic clock counts on. The error is at most a second and the time that an
  * answer takes.
  *
- * Metric: evenkeel_clock_ahead_seconds, by which this machine's clock is ahead of the API server's.
+ * Metric: evenkeel_clock_ahead_seconds, the time by which this machine's clock is ahead of the API
+ * server's.
  *
  * Threads: server_clock_us() from any thread; each other function from one thread at a time.
  */
@@ -24,8 +25,8 @@ struct server_clock {
     struct clock *clock;      /* borrowed; monotonic, also while the machine is suspended */
     _Atomic int64_t epoch_ms; /* the server's Unix time when `clock` was 0; or NOT_HEARD */
     bool said;                /* the difference has been logged */
-    const char *role;         /* of the server, borrowed; NULL: not named */
-    char labels[40];          /* of the metric */
+    const char *role;         /* role of the server, borrowed; NULL: no role */
+    char labels[40];          /* labels of the metric */
     struct metric ahead;
 };
 

@@ -15,7 +15,7 @@ struct client_stats {
     char duration_labels[CLIENT_METHODS][400], labels[CLIENT_METHODS][CLIENT_CODES][440];
 };
 
-/* The last row of each table stands for all others. */
+/* The last row of each table stands for all values without a row. */
 static const char *const methods[CLIENT_METHODS] = {"GET",   "POST",   "PUT",
                                                     "PATCH", "DELETE", "other"};
 static const struct {
@@ -65,7 +65,8 @@ struct client_stats *client_stats_new(const char *server, const char *role) {
         return NULL;
     copy_host(server, s->host, sizeof s->host);
     if (role != NULL)
-        (void)snprintf(s->server, sizeof s->server, ",server=\"%s\"", role); /* ours: it fits */
+        (void)snprintf(s->server, sizeof s->server, ",server=\"%s\"", role); /* our own names: it
+                                                                                fits */
     for (int m = 0; m < CLIENT_METHODS; m++)
         add_method(s, m);
     return s;

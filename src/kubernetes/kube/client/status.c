@@ -50,7 +50,7 @@ static bool read_members(struct json_reader *r, struct kube_status *status) {
     return is_status && json_check(r, NULL) == 0;
 }
 
-/* Describes an answer that is no Status: by its first line, if that looks like a sentence. */
+/* Describes an answer that is no Status: by its first line, if this line looks like a sentence. */
 static struct str describe(struct str body, struct arena *arena) {
     struct str text = str_trim(body);
     size_t n = 0;

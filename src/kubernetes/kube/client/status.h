@@ -12,10 +12,11 @@
 
 struct kube_status {
     int code;               /* the HTTP status; 0: not given */
-    struct str reason;      /* "Expired", "Forbidden"; "" */
+    struct str reason;      /* "Expired", "Forbidden"; "": not given */
     struct str message;     /* for people */
     int64_t retry_after_ms; /* details.retryAfterSeconds; -1: not given */
-    bool version_too_large; /* a cause ResourceVersionTooLarge, or the old message */
+    bool version_too_large; /* has the cause ResourceVersionTooLarge, or the message of older
+                               servers */
 };
 
 /* Reads a Status. If the body is no Status (an HTML page, or empty), `code` is `http_status`, and
@@ -23,5 +24,5 @@ struct kube_status {
 void kube_status_read(struct str body, int http_status, struct arena *arena,
                       struct kube_status *ret);
 
-/* Is it code 410, or reason Expired or Gone: the requested version is too old? */
+/* Is the requested version too old: code 410, or reason Expired or Gone? */
 bool kube_status_expired(const struct kube_status *status);

@@ -7,8 +7,8 @@ static bool fires_before(const struct kube_timer *a, const struct kube_timer *b)
                                             : a->place.order < b->place.order;
 }
 
-/* Joins two heaps: the root that fires later becomes the first child of the other root, which is
- * returned. */
+/* Joins two heaps, and returns the root that fires first. The other root becomes its first child.
+ */
 static struct kube_timer *join(struct kube_timer *a, struct kube_timer *b) {
     if (fires_before(b, a)) {
         struct kube_timer *other = a;

@@ -14,17 +14,17 @@
 struct kube_timer {
     void (*fn)(void *ctx);
     void *ctx;
-    struct timer_place { /* the heap's */
+    struct timer_place { /* for the heap only */
         int64_t at_ms;
         uint64_t order;     /* of timers with the same time, the first added fires first */
-        const void *client; /* who started it; the heap does not look at it */
+        const void *client; /* the client that started the timer, for timers_hurry() */
         struct kube_timer *child, *next;
         struct kube_timer *before; /* the parent of a first child, else the sibling before it */
-        bool waits;                /* it is in the heap */
+        bool waits;                /* the timer is in the heap */
     } place;
 };
 
-/* A heap of timers. All zero: it is empty. */
+/* A heap of timers. All zero: the heap is empty. */
 struct timers {
     struct kube_timer *first; /* fires next; NULL: the heap is empty */
     uint64_t added;

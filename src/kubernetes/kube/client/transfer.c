@@ -18,13 +18,13 @@ enum {
     PROBE_IDLE_S = 30, /* a dead peer is detected after 30 + 3 x 5 s of silence */
     PROBE_INTERVAL_S = 5,
     PROBE_COUNT = 3,
-    UNANSWERED_MS = 45000, /* the same if the peer does not acknowledge our bytes */
+    UNANSWERED_MS = 45000, /* a peer that does not acknowledge our bytes for this time is dead */
     RETRY_AFTER_S = 300,   /* the longest Retry-After that counts */
 };
 
-/* ---- what is the same for all ---- */
+/* ---- the settings of all requests ---- */
 
-/* "https://host:6443/prefix" in parts; all but the scheme may be rewritten. */
+/* The parts of "https://host:6443/prefix". All parts but the scheme may be rewritten. */
 struct parts {
     char *scheme, *host, *port, *path;
 };
@@ -125,7 +125,7 @@ static int on_socket(void *ctx, curl_socket_t fd, curlsocktype purpose) {
 static int status_of(const struct kube_request *request) {
     long status = 0;
     (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_RESPONSE_CODE,
-                            &status); /* 0 then */
+                            &status); /* 0 on failure */
     return (int)status;
 }
 
@@ -190,9 +190,9 @@ static CURLcode set_tls(CURL *easy, const struct kube_access *access,
     return code;
 }
 
-/* May requests share a connection? Not over plain HTTP: libcurl does not learn there that a
- * connection cannot be shared, so a second request would wait until the first one ends, and that
- * may be a watch. */
+/* May requests share a connection? Not over plain HTTP: there libcurl does not learn that a
+ * connection cannot be shared, so a second request would wait for the end of the first request,
+ * which may be a watch. */
 static bool may_multiplex(const struct kube_access *access) {
     return access->multiplex && strncmp(access->server, "https://", 8) == 0;
 }
@@ -228,7 +228,7 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
         code = curl_easy_setopt(easy, CURLOPT_PROXY, proxy); /* "": no proxy, whatever the
                                                                 environment says */
     if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the same */
+        code = curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the same for its exceptions */
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_HEADEROPT, CURLHEADER_SEPARATE);
     if (code == CURLE_OK && s->proxy_headers != NULL)
@@ -375,7 +375,7 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
         return -ETIMEDOUT;
     case CURLE_COULDNT_CONNECT:
         (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_OS_ERRNO,
-                                &os_errno); /* 0 then */
+                                &os_errno); /* 0 on failure */
         return os_errno > 0 ? -(int)os_errno : -ECONNREFUSED;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -399,7 +399,7 @@ enum kube_stage transfer_stage(const struct kube_request *request) {
     curl_off_t name_us = 0, connect_us = 0; /* libcurl sets them to 1 at least */
     if (easy == NULL)
         return KUBE_STAGE_CREDENTIALS;
-    (void)curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &name_us); /* 0 then */
+    (void)curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &name_us); /* 0 on failure */
     (void)curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connect_us);
     return connect_us > 0 ? KUBE_STAGE_ANSWER
            : name_us > 0  ? KUBE_STAGE_CONNECTION
