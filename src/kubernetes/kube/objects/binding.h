@@ -19,11 +19,11 @@ enum kube_bound {
     KUBE_UNKNOWN,   /* time ran out before the result was known */
 };
 
-/* On the client's thread, exactly once. `why` is a sentence, "" when bound; valid during the call.
- */
+/* Called on the client's thread, exactly once. `why` is a sentence, or "" if the pod is bound;
+ * valid during the call. */
 typedef void kube_bind_fn(void *ctx, enum kube_bound outcome, const char *why);
 
-/* Tries for at most `timeout_ms`. 0, or -EINVAL (a name that cannot be one) or -ENOMEM, and then
- * `done` is not called. */
+/* Tries for at most `timeout_ms`. Returns 0, -EINVAL (a name that is not valid) or -ENOMEM; after
+ * an error `done` is not called. */
 int kube_bind(struct kube_client *client, struct clock *clock, const struct kube_binding *what,
               int64_t timeout_ms, kube_bind_fn *done, void *ctx, struct err *err) MUST_CHECK;

@@ -1,7 +1,7 @@
 /*
  * A Service of type ExternalName with one port: a name at an API server that leads to an address
- * elsewhere. upstream: karmada pkg/estimator/client/service.go, resolveCluster(), which dials
- * spec.externalName at the integer targetPort of the port that has the number it looks for.
+ * elsewhere. upstream: karmada pkg/estimator/client/service.go, resolveCluster(), which searches a
+ * port by its number, and dials spec.externalName at the integer targetPort of this port.
  */
 #pragma once
 
@@ -27,14 +27,14 @@ struct external_service_seen {
     struct str host; /* spec.externalName; "": the Service has another type */
     uint32_t ports;  /* number of ports; the members below describe the last port */
     struct str port_name;
-    int64_t port, target_port; /* 0: none, or a name */
+    int64_t port, target_port; /* 0: no port, or a port given by name */
 };
 
-/* Decodes a Service, which has a name. Strings are the text's or the arena's. -EINVAL or -ENOMEM.
- */
+/* Decodes a Service, which must have a name. Strings are in the text or the arena. -EINVAL or
+ * -ENOMEM. */
 int external_service_read(struct str object, struct arena *arena, struct external_service_seen *ret,
                           struct err *err) MUST_CHECK;
-/* Is the seen Service exactly this one? */
+/* Is the seen Service exactly as wanted? */
 bool external_service_says(const struct external_service_seen *seen,
                            const struct external_service *wanted);
 

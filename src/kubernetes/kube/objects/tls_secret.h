@@ -1,7 +1,7 @@
 /*
- * The Secret that holds a server's certificate: type kubernetes.io/tls with ca.crt beside, as
- * cert-manager writes it, and ca.key where we are the authority. Secrets that we made have an
- * annotation; we never write others.
+ * The Secret that holds a server's certificate: type kubernetes.io/tls, with ca.crt in addition, as
+ * cert-manager writes it, and with ca.key if Evenkeel is the authority. Secrets that Evenkeel made
+ * have an annotation; Evenkeel writes only Secrets that are `ours`.
  */
 #pragma once
 

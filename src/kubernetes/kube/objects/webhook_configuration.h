@@ -1,7 +1,7 @@
 /*
- * A MutatingWebhookConfiguration or ValidatingWebhookConfiguration as far as its CA bundles go: the
- * host of each webhook, the CAs that API servers trust there, and the writer. Both kinds are alike
- * in that.
+ * The parts of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration that concern CA
+ * bundles: the host of each webhook, the CAs that API servers trust there, and the last writer.
+ * Both kinds have the same parts.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct webhook_entry {
     struct str host;   /* the name that the certificate must have: "name.namespace.svc", or the
                           URL's host; "": neither is there */
     struct str bundle; /* PEM; "": none, or malformed */
-    bool wrong;        /* the caller's: the bundle must be replaced */
+    bool wrong;        /* set by the caller: the bundle must be replaced */
 };
 
 struct webhook_configuration {
@@ -33,16 +33,17 @@ struct webhook_configuration {
     struct webhook_entry *entries;
     uint32_t entry_count;
     /* The field manager that wrote last, if possible one that owns a caBundle; "" if only `self`
-     * has written. API servers do not record who removes a field: then it may be anybody. */
+     * has written. API servers do not record the manager that removes a field: after a removal, any
+     * manager may have written last. */
     struct str writer;
     bool writer_owns_bundle;
 };
 
-/* Strings are the text's or the arena's. `self` is our own field manager. -EINVAL or -ENOMEM. */
+/* Strings are in the text or the arena. `self` is our own field manager. -EINVAL or -ENOMEM. */
 int webhook_configuration_read(struct str object, struct str self, struct arena *arena,
                                struct webhook_configuration *ret, struct err *err) MUST_CHECK;
 
-/* The body of a strategic merge patch that gives every wrong entry this bundle, and succeeds only
- * on the version that was read. The failure is the buffer's. */
+/* Appends the body of a strategic merge patch that gives every wrong entry this bundle, and
+ * succeeds only on the version that was read. A failure stays in the buffer. */
 void webhook_configuration_put_patch(struct strbuf *out, const struct webhook_configuration *c,
                                      struct str bundle);
