@@ -18,7 +18,7 @@ struct feed {
 struct feed_options {
     const struct watched_kind *kind;
     struct kube_client *client; /* borrowed until feed_stop() */
-    struct clock *clock;        /* likewise; NULL: the real clock */
+    struct clock *clock;        /* borrowed likewise; NULL: the real clock */
     struct reflector_sink sink; /* called on the client's thread */
     uint64_t seed;              /* of jitter */
     bool unmeasured;            /* no metrics: one of many feeds of its kind */
@@ -26,15 +26,15 @@ struct feed_options {
                                    the kind is optional otherwise */
 };
 
-/* Begins at once. Registers metrics with the kind's name as `resource`, unless unmeasured. 0 or
- * -ENOMEM; then the feed is not started. */
+/* Begins at once. Registers metrics with the kind's name as `resource`, unless unmeasured. Returns
+ * 0; or -ENOMEM, and then the feed is not started. */
 int feed_start(struct feed *f, const struct feed_options *options, struct err *err) MUST_CHECK;
 /* Stops the watch as kube_watch_free() does, from the same threads, and unregisters the metrics.
  * The feed may be started again. Does nothing for a feed that is not started. */
 void feed_stop(struct feed *f);
 
 bool feed_started(const struct feed *f);
-/* False: it is not started. Any thread. */
+/* Returns false if the feed is not started. Any thread. */
 bool feed_stats(const struct feed *f, struct reflector_stats *ret);
 /* Has the kind been listed once, or found not to be installed, or has a listing failed? Then
  * waiting longer does not help. True, too, for a feed that is not started. Any thread. */

@@ -1,12 +1,12 @@
 /*
- * A watch of the one object of a resource that has a given name.
+ * A watch of one object, which has a given name.
  */
 #pragma once
 
 #include "kube/watch/watch.h"
 #include "kube/watch/watch_metrics.h"
 
-/* Zeroed: it watches nothing. Must not move while it watches. */
+/* All zero: it watches nothing. The struct must not move while it watches. */
 struct named_watch {
     char path[192], query[320];
     struct kube_watch *watch;
@@ -21,8 +21,9 @@ struct named_watch_options {
     struct reflector_sink sink;
 };
 
-/* Starts a watch by `client`, which is borrowed, with metrics whose `resource` is "secrets/NAME": a
- * process watches an object once. 0, or -errno with a sentence. */
+/* Starts a watch on `client`, which is borrowed. The label `resource` of its metrics is
+ * "secrets/NAME", so a process may watch an object only once. Returns 0, or -errno with a sentence.
+ */
 int named_watch_start(struct named_watch *w, struct kube_client *client,
                       const struct named_watch_options *options, struct err *err) MUST_CHECK;
 /* Ends the watch; the sink is not called any more. Not on the client's thread. */

@@ -31,8 +31,8 @@ enum {
     QUICK_RETRIES = 2,         /* retries in a row without a wait */
     SHORT_WATCH_MS = 1000,     /* a watch that ends sooner and brings nothing is an error */
     WATCH_MIN_S = 300,         /* watches ask for 300 to 600 s */
-    WATCH_GRACE_MS = 30000,    /* watches are given up this long after that time */
-    WATCH_SILENCE_MS = 180000, /* three bookmarks missed: the peer is not the API server */
+    WATCH_GRACE_MS = 30000,    /* a watch is given up this long after the time that it asked for */
+    WATCH_SILENCE_MS = 180000, /* three bookmarks are missing: the peer is not the API server */
     LIST_TIMEOUT_MS = 300000,  /* for one page */
     LIST_SILENCE_MS = 60000,
     ABSENT_MS = 30000,      /* wait between two requests for an absent kind; a random time up to the
@@ -134,7 +134,7 @@ static void ask_watch(struct reflector *r, uint64_t seconds) {
     struct str version = list ? listing_version(r, "") : strbuf_str(&r->version);
     r->initial = !list && (version.n == 0 || str_eq(version, STR("0")));
     if (r->initial)
-        r->shown = 0; /* it begins with all existing objects */
+        r->shown = 0; /* the stream begins with all existing objects */
     strbuf_appendf(&r->path, "watch=1&allowWatchBookmarks=true&timeoutSeconds=%llu",
                    (unsigned long long)seconds);
     if (list)
@@ -384,7 +384,7 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
     case PROBLEM_SILENT:
     case PROBLEM_UNREMOVED:
     case PROBLEM_SERVER:
-    case PROBLEM_GARBLED: /* perhaps only for this kind of request */
+    case PROBLEM_GARBLED: /* perhaps garbled only for this kind of request */
         r->request = REQUEST_LIST;
         back_off(r, now_ms);
         return;
@@ -394,7 +394,8 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
 }
 
 static void after_watch(struct reflector *r, int64_t now_ms, enum problem problem) {
-    if (strbuf_failed(&r->version)) { /* no memory for it, or longer than any real one */
+    if (strbuf_failed(&r->version)) { /* no memory for the version, or longer than any real version
+                                       */
         r->version_unavailable = true;
         problem = PROBLEM_MEMORY;
     }
@@ -406,7 +407,7 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
         } else if (r->lines > 0) {
             quickly(r, now_ms);
         } else {
-            r->stats.errors++; /* a watch that ends was not counted as an error so far */
+            r->stats.errors++; /* the end of a watch was not counted as an error before */
             list_anew(r);
             back_off(r, now_ms);
         }
@@ -414,8 +415,8 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
     case PROBLEM_BUSY:
         back_off(r, now_ms);
         return;
-    case PROBLEM_EXPIRED: /* listing at the version may still do: at least as new is what it means
-                           */
+    case PROBLEM_EXPIRED: /* listing at the version may still do: it means "at least as new as this
+                             version" */
         r->stats.expired++;
         list_anew(r);
         quickly(r, now_ms);
@@ -425,8 +426,8 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
         return;
     case PROBLEM_GARBLED:
     case PROBLEM_OVERSIZED:
-    case PROBLEM_MEMORY: /* a paged list is of exactly the version asked for, and after that the
-                            same event would come again */
+    case PROBLEM_MEMORY: /* a paged list has exactly the wanted version, and after it the same event
+                            would come again */
         r->version_unavailable = r->version_unavailable || r->paginated;
         list_anew(r);
         back_off(r, now_ms);
@@ -520,7 +521,8 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, int64_t re
     if (is_error(request, problem))
         r->stats.errors++;
     if (problem == PROBLEM_ENDLESS && r->options.sink.sync_abort != NULL)
-        r->options.sink.sync_abort(r->options.sink.ctx); /* or the next one would add to it */
+        r->options.sink.sync_abort(r->options.sink.ctx); /* otherwise the next listing would add to
+                                                            this one */
     if (request == REQUEST_LIST && problem != PROBLEM_NONE)
         after_list(r, now_ms, problem);
     else if (request == REQUEST_WATCH_LIST)

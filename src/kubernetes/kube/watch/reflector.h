@@ -18,15 +18,15 @@
  * as empty, and is asked for again after half a minute to a minute.
  *
  * The sink receives one object at a time, between sync_begin and sync_end for a full listing; an
- * object not received in between is gone. A listing that is given up simply begins again. There is
- * no second store to fill and swap in, as in client-go: every received object is the truth at once,
- * and an object that is gone is forgotten a listing later.
+ * object not received in between is gone. A listing that is given up simply begins again. Unlike in
+ * client-go, there is no second store to fill and swap in: every received object counts at once,
+ * and an object that is gone is forgotten when a listing ends.
  *
  * Limits: one event or object at most LIMIT_KUBE_EVENT, one page of a list at most LIMIT_KUBE_PAGE;
  * beyond them the listing starts again with pages. A listing of more than max_objects, or more than
  * the sink can keep, is given up: the sink forgets objects that came only from it, and the next
  * listing waits for a back-off. A watch that would bring more than max_objects, or more than the
- * sink can keep, is given up for a listing, which has the truth.
+ * sink can keep, is given up; then a listing shows which objects exist.
  */
 #pragma once
 
@@ -41,11 +41,12 @@ struct reflector_sink {
     /* A full listing begins: objects not applied until sync_end do not exist any more. */
     void (*sync_begin)(void *ctx);
     void (*sync_end)(void *ctx);
-    /* An object that exists. -ENOMEM: the listing begins again later, because an object would be
-     * missing. -ENOSPC: the sink can keep no more; the listing or watch is given up. Any other
+    /* Takes an object that exists. -ENOMEM: the listing begins again later, because an object would
+     * be missing. -ENOSPC: the sink can keep no more; the listing or watch is given up. Any other
      * error: the object is skipped, logged and counted. */
     int (*apply)(void *ctx, struct str object, struct err *err);
-    /* An object that is gone, in its last state. On an error a listing begins, to remove it. */
+    /* Removes an object that is gone, given in its last state. After an error a listing begins,
+     * which removes the object. */
     int (*remove)(void *ctx, struct str object, struct err *err);
     /* A listing was too long and is given up: the sink forgets objects first applied since the last
      * sync_end. Or a watch is given up: its objects stay until a listing ends. NULL: the sink has a
@@ -55,7 +56,7 @@ struct reflector_sink {
 
 struct reflector_options {
     const char *resource; /* for messages: "pods" */
-    const char *role;     /* of the API server, likewise; NULL: nothing is said of it */
+    const char *role;     /* role of the API server, for messages; NULL: messages name no role */
     const char *path;     /* "/api/v1/pods" */
     const char *query;    /* "fieldSelector=...", escaped; NULL or "": none */
     bool optional;        /* if the server does not know the resource, it counts as empty */
@@ -78,14 +79,15 @@ struct reflector_next {
     const char *path; /* REFLECTOR_GET: with query; borrowed until the next call */
     int64_t timeout_ms, silence_ms;
 };
-/* Only while no request is under way. `now_ms` of all calls comes from one monotonic clock. */
+/* Call it only while no request is under way. `now_ms` of all calls comes from one monotonic clock.
+ */
 void reflector_next(struct reflector *r, int64_t now_ms, struct reflector_next *ret);
 
 void reflector_on_head(struct reflector *r, int64_t now_ms, int status);
-/* Returns not 0 if the reflector needs no more: end the request. */
+/* Returns a value other than 0 if the reflector needs no more bytes: end the request. */
 int reflector_on_data(struct reflector *r, int64_t now_ms, struct str bytes);
 /* The request is over: `error` 0 (a whole answer), or a negative errno as in struct kube_result.
- * `retry_after_ms` -1: not said. */
+ * `retry_after_ms` -1: not given. */
 void reflector_on_end(struct reflector *r, int64_t now_ms, int error, int64_t retry_after_ms);
 
 /* The next three are for the time after reflector_on_end(), until the next request. */
@@ -102,14 +104,15 @@ void reflector_hurry(struct reflector *r, int64_t now_ms, int64_t within_ms);
 struct reflector_stats {
     bool synced;        /* a full listing has ended once, or there is nothing to be listed */
     bool absent;        /* the server does not know the resource, which is optional */
-    bool known;         /* it has been listed once: the server knew the resource then */
+    bool known;         /* the resource was listed once: the server knew it then */
     int64_t heard_ms;   /* when the last byte of a good answer came; INT64_MIN: never */
     int64_t changed_ms; /* when the last event or bookmark came, or a listing ended */
-    uint64_t listings;  /* begun */
-    uint64_t watches;   /* opened */
+    uint64_t listings;  /* number of listings begun */
+    uint64_t watches;   /* number of watches opened */
     uint64_t events, bookmarks;
-    uint64_t errors;  /* failed requests, without watch-lists that the server does not know */
-    uint64_t expired; /* versions the server did not have any more, or not yet */
-    uint64_t refused; /* objects that the sink would not take */
+    uint64_t errors;  /* number of failed requests; a watch-list that the server does not know is
+                         not counted */
+    uint64_t expired; /* number of versions that the server no longer had, or did not have yet */
+    uint64_t refused; /* number of objects that the sink refused */
 };
 void reflector_stats(const struct reflector *r, struct reflector_stats *ret);

@@ -21,9 +21,9 @@ enum problem {
     PROBLEM_BUSY,        /* 429 */
     PROBLEM_UNSUPPORTED, /* 4xx: the server does not understand the request itself */
     PROBLEM_ABSENT,      /* 404 for an optional resource */
-    PROBLEM_SERVER,      /* any other error that it answers */
-    PROBLEM_GARBLED,     /* not what an API server sends */
-    PROBLEM_OVERSIZED,   /* beyond our limits */
+    PROBLEM_SERVER,      /* any other error status */
+    PROBLEM_GARBLED,     /* the answer is not one of an API server */
+    PROBLEM_OVERSIZED,   /* an object, an event or a page is beyond our limits */
     PROBLEM_ENDLESS,     /* the listing as a whole is beyond our limits */
     PROBLEM_UNREMOVED,   /* the sink could not remove an object that is gone */
     PROBLEM_MEMORY,
@@ -37,23 +37,26 @@ struct reflector {
     /* what is known */
     struct strbuf version;    /* version of the sink's objects; "" before the first listing.
                                  Opaque. */
-    bool version_unavailable; /* the server would not list at it: ask for the newest */
-    bool paginated;           /* the server pages even when asked for "0" */
+    bool version_unavailable; /* the server refused to list at `version`: ask for the newest version
+                               */
+    bool paginated;           /* the server sends pages even if asked for version "0" */
     bool pages_only;          /* the list is too long for one answer */
     uint32_t page_objects;    /* number of objects to ask for per page: fewer if objects are
                                  large */
     bool no_watch_list;       /* the server does not know watch-lists */
 
     /* what to do next */
-    enum request request; /* or under way */
+    enum request request; /* the next request, or the request under way */
     int64_t wait_until_ms;
-    uint32_t failures, quick; /* failures in a row: with a back-off, and without one */
-    int64_t troubled_ms;      /* when the last of both was over */
+    uint32_t failures, quick; /* numbers of failures in a row: followed by a back-off, and by no
+                                 wait */
+    int64_t troubled_ms;      /* the end of the wait after the last failure */
 
     /* the listing under way */
     bool syncing;               /* sync_begin was called and sync_end was not */
-    uint64_t shown;             /* objects so far; in a stream only added ones count. The watch that
-                                   follows goes on counting, and subtracts removed objects */
+    uint64_t shown;             /* number of objects so far; in a stream only added objects count.
+                                   The watch that follows goes on counting, and subtracts removed
+                                   objects */
     struct strbuf list_version; /* version of the listing's first page */
     struct strbuf token;        /* token of the listing's next page; "": the first page */
     bool whole;                 /* the next page had expired, so the whole list is asked for in one
@@ -65,7 +68,7 @@ struct reflector {
     int status; /* 0: no answer yet */
     uint64_t lines;
     bool initial;         /* a watch from "" or "0": its first events are in no order */
-    enum problem problem; /* found in the middle of the answer */
+    enum problem problem; /* problem found in the middle of the answer */
     int64_t retry_after_ms;
     struct strbuf in;     /* bytes not yet read */
     size_t searched;      /* number of these bytes that were searched and have no end of line */

@@ -63,7 +63,7 @@ static void read_metadata(struct json_reader *json, bool bookmark, struct head *
             read_annotations(json, head);
 }
 
-/* Reads only the members that it needs, and stops then: an API server writes metadata first. */
+/* Reads only the needed members, and then stops: an API server writes metadata first. */
 static bool read_head(struct reflector *r, struct str object, bool bookmark, struct head *ret) {
     struct json_reader json;
     struct head head = {0};
@@ -159,7 +159,8 @@ static bool split_event(struct str line, struct event *ret) {
     if (!str_has_prefix(tail, between))
         return false;
     *ret = (struct event){{rest.p, quote},
-                          {tail.p + between.n - 1, tail.n - between.n}}; /* less the last brace */
+                          {tail.p + between.n - 1, tail.n - between.n}}; /* without the last brace
+                                                                          */
     return true;
 }
 
@@ -218,8 +219,8 @@ static enum problem read_change(struct reflector *r, const struct event *event) 
         r->shown--;
     r->stats.events++;
     r->initial = r->initial && added;
-    if (r->request == REQUEST_WATCH && !r->initial) /* also when it could not be removed: a listing
-                                                       at this version is without it */
+    if (r->request == REQUEST_WATCH && !r->initial) /* also if the object could not be removed: a
+                                                       listing at this version does not have it */
         reflector_keep(&r->version, head.version);
     return problem;
 }
@@ -244,7 +245,7 @@ static enum problem read_line(struct reflector *r, int64_t now_ms, struct str li
     }
     enum problem problem = read_change(r, &event);
     if (problem == PROBLEM_GARBLED && split && parse_event(r, line, &again) &&
-        again.object.n != event.object.n) /* there was more behind the object */
+        again.object.n != event.object.n) /* there was more text after the object */
         problem = read_change(r, &again);
     return problem;
 }
@@ -267,7 +268,7 @@ void reflector_read_lines(struct reflector *r, int64_t now_ms) {
         memmove(r->in.p, r->in.p + at, r->in.n);
     r->searched = r->in.n;
     if (r->in.n == 0 && !r->syncing)
-        strbuf_done(&r->in); /* now events are rare, and there are many watches */
+        strbuf_done(&r->in); /* from now on events are rare, and there are many watches */
     if (r->problem == PROBLEM_NONE && r->in.n > LIMIT_KUBE_EVENT) {
         reflector_say(r, STR("an event larger than the limit"));
         r->problem = PROBLEM_OVERSIZED;

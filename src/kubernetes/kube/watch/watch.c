@@ -18,7 +18,7 @@ struct kube_watch {
     struct outage_waiter waiter;
     const char *resource; /* borrowed */
     int64_t asked_ms;     /* when the last request was sent */
-    bool waits;           /* for the timer */
+    bool waits;           /* the watch waits for its timer */
     bool stopped;
     bool in_reflector; /* the reflector is at work, and may be calling the sink */
 

@@ -8,10 +8,10 @@
 
 enum {
     WATCH_SERIES = 8,
-    WATCH_RESOURCE_SIZE = 320 /* of a resource with the name of an object, and NUL */
+    WATCH_RESOURCE_SIZE = 320 /* bytes for a resource, an object's name, and NUL */
 };
 
-/* Zeroed: not registered. Stays where it is while registered. */
+/* All zero: not registered. The struct must not move while registered. */
 struct watch_metrics {
     struct kube_watch *watch;
     struct clock *clock;
@@ -24,5 +24,5 @@ struct watch_metrics {
  * WATCH_RESOURCE_SIZE. */
 void watch_metrics_register(struct watch_metrics *m, struct kube_watch *watch, struct clock *clock,
                             const char *resource);
-/* Nothing happens if they are not registered. */
+/* Does nothing if the metrics are not registered. */
 void watch_metrics_unregister(struct watch_metrics *m);

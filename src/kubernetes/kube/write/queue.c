@@ -14,14 +14,14 @@
 enum {
     GATE_MS = 1000, /* between two checks of a gate that is shut */
     BUSY_MS = 1000, /* wait for a busy server that sent no Retry-After */
-    US = 1000,      /* in a millisecond */
+    US = 1000,      /* microseconds in a millisecond */
     SECOND_US = 1000 * 1000,
 };
 
 enum item_state {
-    ITEM_UNDER_WAY, /* or in no heap yet */
+    ITEM_UNDER_WAY, /* being written, or in no heap yet */
     ITEM_WAITS,
-    ITEM_RESTS, /* wants no write; kept only to delay its next write */
+    ITEM_RESTS, /* wants no write; stays only to delay its next write */
 };
 
 enum rank { URGENT, COMMON, RANKS };
@@ -34,12 +34,12 @@ struct write_item {
     enum item_state state;
     bool urgent;
     uint32_t id;
-    unsigned failures;  /* in a row */
+    unsigned failures;  /* number of failures in a row */
     int64_t floor_ms;   /* no write before this time */
     int64_t wanted_ms;  /* while under way: when it is wanted again; INT64_MAX: never */
-    bool by_conflict;   /* because of a conflict, its turn is later than its floor_ms */
+    bool by_conflict;   /* a conflict has put its turn later than floor_ms */
     bool refreshed;     /* while under way: a fresh version of the object has come */
-    size_t name_length; /* of the name behind this struct */
+    size_t name_length; /* length of the name after this struct */
     char name[];
 };
 
@@ -164,7 +164,7 @@ static void item_free(struct write_item *item) {
     free(item);
 }
 
-/* Frees resting items that may be written at once again. */
+/* Frees resting items: if they are wanted again, they may be written at once. */
 static void forget_rested(struct write_lane *lane, int64_t now_ms) {
     while (lane->resting.first != NULL && lane->resting.first->place.at_ms <= now_ms)
         item_free(lane->resting.first->ctx);
@@ -298,7 +298,7 @@ static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_lim
     return *ret_limit_ms > 0 ? at_ms : now_ms + GATE_MS;
 }
 
-/* For a rank, the lane whose turn it is. */
+/* The lane that has the next turn of a rank. */
 struct choice {
     struct write_lane *lane; /* NULL: no lane */
     int64_t limit_ms;

@@ -36,21 +36,23 @@ struct write_lane;
 struct write_item;
 
 struct write_limits {
-    unsigned under_way;  /* requests at the same time; at least 1 */
-    unsigned burst;      /* writes that need not wait; at least 1 */
-    unsigned per_second; /* writes after them; 1 to 1,000,000 */
-    uint64_t seed;       /* of the jitter */
+    unsigned under_way;  /* most requests at the same time; at least 1 */
+    unsigned burst;      /* number of writes that need not wait; at least 1 */
+    unsigned per_second; /* writes a second after the burst; 1 to 1,000,000 */
+    uint64_t seed;       /* seed of the jitter */
 };
 
 struct write_lane_options {
-    unsigned objects;     /* the most that want a write, or had one a moment ago; at least 1 */
-    int64_t pace_ms;      /* between the beginnings of two writes; 0: only the queue's limits */
-    int64_t again_ms;     /* from a success to the object's next write */
-    int64_t retry_ms;     /* after a failure; doubles */
+    unsigned objects;     /* most objects that want a write, or had a write a moment ago; at least 1
+                           */
+    int64_t pace_ms;      /* between the begins of two writes; 0: only the queue's limits */
+    int64_t again_ms;     /* from a successful write to the object's next write */
+    int64_t retry_ms;     /* wait after a failure; doubles with each failure ... */
     int64_t retry_max_ms; /* ... up to this */
     int64_t refused_ms;   /* the whole lane waits after 401 and 403; 0: as after other failures */
     unsigned jitter_percent; /* waits after failures are longer by up to this, at random */
-    /* Returns how long a write that begins now may take; 0: none may begin. NULL: always. */
+    /* Returns how long a write that begins now may take; 0: none may begin. NULL: writes may always
+     * begin. */
     int64_t (*may_write_ms)(void *ctx);
     void *ctx;
 };
@@ -62,29 +64,30 @@ enum write_end {
     WRITE_CONFLICT, /* 409 */
     WRITE_BUSY,     /* 429, and 503 with Retry-After */
     WRITE_REFUSED,  /* 401, 403 */
-    WRITE_FAILED,   /* no answer, or any other one */
+    WRITE_FAILED,   /* no answer, or any other answer */
     WRITE_NEEDLESS, /* there was nothing to write */
 };
-/* `error` and `status` as in struct kube_result. */
+/* Returns how a write ended. `error` and `status` are as in struct kube_result. */
 enum write_end write_end_of(int error, int status, int64_t retry_after_ms);
 
 int write_queue_new(const struct write_limits *limits, struct write_queue **ret,
                     struct err *err) MUST_CHECK;
-/* All its lanes have been freed. NULL is fine. */
+/* Frees the queue; all its lanes must be freed before. NULL is fine. */
 void write_queue_free(struct write_queue *q);
 
 /* 0 or -ENOMEM. */
 int write_lane_new(struct write_queue *q, const struct write_lane_options *options,
                    struct write_lane **ret, struct err *err) MUST_CHECK;
-/* None of its items is under way. NULL is fine. */
+/* Frees the lane; none of its items may be under way. NULL is fine. */
 void write_lane_free(struct write_lane *lane);
 
 /* The object wants a write, in `delay_ms` at the earliest; of two wishes the earlier one counts.
- * O(1) for the first wish of an object. 0, -ENOSPC (too many want one: ask again later) or -ENOMEM.
- */
+ * O(1) for the first wish of an object. Returns 0, -ENOSPC (too many objects want a write: ask
+ * again later) or -ENOMEM. */
 int write_lane_want(struct write_lane *lane, struct str name, int64_t now_ms,
                     int64_t delay_ms) MUST_CHECK;
-/* Sets whether writes of the object, which wants one, are urgent. At first they are not. */
+/* Sets if writes of the object are urgent; the object must want a write. At first writes are not
+ * urgent. */
 void write_lane_rank(struct write_lane *lane, struct str name, bool urgent);
 /* The object wants no write any more. A write under way goes on. */
 void write_lane_drop(struct write_lane *lane, struct str name);

@@ -107,7 +107,7 @@ static void end(struct job *job, const struct write_result *result, int64_t retr
         metric_add(&job->handle->writes[result_of(result->end)], 1);
         owner->done(owner->ctx, strbuf_str(&job->name), result);
     }
-    secret_buffer_done(&job->write.path); /* there may be keys in it */
+    secret_buffer_done(&job->write.path); /* the texts may contain keys */
     secret_buffer_done(&job->write.body);
     strbuf_done(&job->name);
     job->item = NULL;

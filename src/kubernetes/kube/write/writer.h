@@ -22,15 +22,15 @@ struct writer_options {
     struct kube_client *client; /* borrowed until writer_free() */
     struct clock *clock;        /* likewise; NULL: the real clock */
     const struct kube_io *io;   /* NULL: the client's */
-    /* All zero: 4 at the same time; 10 at once and then 5 a second. upstream: client-go
-     * rest/config.go, QPS and Burst. At most LIMIT_WRITES_IN_FLIGHT are under way. */
+    /* All zero: 4 requests at the same time; 10 writes at once and then 5 a second. upstream:
+     * client-go rest/config.go, QPS and Burst. At most LIMIT_WRITES_IN_FLIGHT are under way. */
     struct write_limits limits;
 };
 
 /* 0 or -ENOMEM. Any thread. */
 int writer_new(const struct writer_options *options, struct writer **ret,
                struct err *err) MUST_CHECK;
-/* All its controllers have left. Any thread. NULL is fine. */
+/* Frees the writer; all its controllers must have left before. Any thread. NULL is fine. */
 void writer_free(struct writer *w);
 
 enum write_verb {
@@ -79,16 +79,18 @@ struct write_handle; /* of an owner that has joined */
 /* 0 or -ENOMEM. Any thread. */
 int writer_join(struct writer *w, const struct write_owner *owner, struct write_handle **ret,
                 struct err *err) MUST_CHECK;
-/* Cancels what is under way. When this returns, the owner is not being called and will not be. Any
- * thread that holds no lock which make() or done() takes; not from these two. NULL is fine. */
+/* Cancels the owner's writes under way. When this returns, the owner is not being called and will
+ * not be. Any thread that holds no lock which make() or done() takes; not from these two. NULL is
+ * fine. */
 void writer_leave(struct write_handle *h);
 
 /* The object wants a write, in delay_ms at the earliest: see write_lane_want(). The write may begin
- * before this returns. Objects beyond `lane.objects` are counted, and must be wanted again. */
+ * before this returns. An object beyond `lane.objects` is counted as dropped, and must be wanted
+ * again. */
 void writer_want(struct write_handle *h, struct str name, int64_t delay_ms);
-/* The same at once for each of many objects: a NUL is after each name. */
+/* The same without a delay for each of many objects: a NUL is after each name. */
 void writer_want_each(struct write_handle *h, struct str names);
-/* The same at once for one object; `urgent` is as in write_lane_rank(). */
+/* The same without a delay for one object; `urgent` is as in write_lane_rank(). */
 void writer_want_by_rank(struct write_handle *h, struct str name, bool urgent);
 void writer_drop(struct write_handle *h, struct str name);
 /* The controller has a fresh version of the object: see write_lane_refresh(). */
