@@ -36,7 +36,7 @@ struct elector {
     bool under_way, freed;
     uint64_t acquired;                        /* the number of the term for which on_change(true)
                                                  was called last */
-    char holder[IDENTITY_SIZE], problem[256]; /* as last logged */
+    char holder[IDENTITY_SIZE], problem[256]; /* the values that were logged last */
 
     /* every thread may read these */
     _Atomic int64_t until_ms, held_until_ms, renewed_ms;
@@ -145,7 +145,8 @@ static void log_progress(struct elector *e) {
     bool repeated = strncmp(problem, e->problem, sizeof e->problem - 1) == 0;
     if (problem[0] != '\0' && (!repeated || elector_leads(e)))
         LOG_W("the lease could not be kept or taken", LOG_CSTR("err", problem));
-    (void)snprintf(e->problem, sizeof e->problem, "%s", problem); /* cut is fine, for comparing */
+    (void)snprintf(e->problem, sizeof e->problem, "%s", problem); /* a cut text is enough for
+                                                                     comparing */
     if (holder.n > 0 && !str_eq(holder, str_of(e->holder))) {
         (void)snprintf(e->holder, sizeof e->holder, "%.*s", STR_ARG(holder));
         LOG_I("the lease is held", LOG_CSTR("namespace", e->namespace), LOG_CSTR("lease", e->name),
@@ -234,7 +235,7 @@ static void register_metrics(struct elector *e) {
     e->slow = (struct metric){.name = "evenkeel_lease_slow_renewals_total",
                               .help = "Renewals for which the Lease had to be read again.",
                               .kind = METRIC_COUNTER};
-    /* The names of client-go, which dashboards know. */
+    /* client-go's names, which dashboards know. */
     e->master = (struct metric){.name = "leader_election_master_status",
                                 .help = "The same as evenkeel_leader.",
                                 .kind = METRIC_GAUGE,

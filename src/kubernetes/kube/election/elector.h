@@ -26,13 +26,13 @@
 
 struct elector_options {
     struct kube_client *client; /* borrowed until elector_free() */
-    struct lease_options lease; /* copied; seed 0: one is drawn */
+    struct lease_options lease; /* copied; seed 0: a seed is made from the identity */
     struct clock *clock; /* NULL: kube_clock_boot(). Not the client's, which may stand still */
     /* Called at every change, on the client's thread, perhaps before elector_new() has returned.
      * `leading` is true at first, then false, true and so on. May be NULL. */
     void (*on_change)(void *ctx, bool leading);
     void *ctx;
-    struct event_recorder *events; /* borrowed likewise; NULL: no Events */
+    struct event_recorder *events; /* borrowed until elector_free(); NULL: no Events */
     const struct kube_io *io;      /* NULL: the client's */
 };
 
@@ -41,7 +41,8 @@ struct elector;
 /* The reason of Events about the Lease. */
 extern const struct event_reason election_reason;
 
-/* Begins at once. Returns 0, -EINVAL with the error in the lease's options, or -ENOMEM. */
+/* Starts the election at once. Returns 0, -EINVAL with the error in the lease's options, or
+ * -ENOMEM. */
 int elector_new(const struct elector_options *options, struct elector **ret,
                 struct err *err) MUST_CHECK;
 
@@ -57,9 +58,10 @@ bool elector_somebody_leads(const struct elector *e);
 int64_t elector_remaining_ms(const struct elector *e);
 
 /*
- * For /livez. Returns false if the last renewal is older than the lease's duration and 20 s, but
- * on_change(false) was not called yet. Then the client's thread hangs, and work goes on although we
- * lead no more: the process should be restarted. upstream: leaderelection.go Check()
+ * For /livez. Returns false if the last renewal is older than the lease's duration plus 20 s, but
+ * on_change(false) was not called yet. Then the client's thread hangs, and the leader's work goes
+ * on although this process no longer leads: the process should be restarted. upstream:
+ * leaderelection.go Check()
  */
 bool elector_is_alive(const struct elector *e);
 

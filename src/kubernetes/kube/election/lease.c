@@ -29,7 +29,7 @@
 
 enum {
     RELEASE_TRIES = 5,
-    RELEASE_RETRY_MS = 200, /* to twice that */
+    RELEASE_RETRY_MS = 200, /* least wait before releasing again; at most twice this time */
     FIXED_ARENA = 64 << 10,
     STATUS_ARENA = 1 << 20,
 };
@@ -44,13 +44,14 @@ struct lease {
     uint64_t random;
 
     /* the known state of the Lease */
-    struct strbuf object;       /* its text; empty: read it before writing it */
-    struct arena arena;         /* of `record` */
+    struct strbuf object;       /* the Lease's text; empty: read the Lease before writing it */
+    struct arena arena;         /* memory of `record` */
     struct lease_record record; /* as last seen */
     bool seen_any;
     struct hash128 seen; /* the record whose age counts */
     int64_t seen_ms;     /* when we first saw it */
-    int64_t free_at_ms;  /* when its holder counts as dead; INT64_MIN: no other process holds it */
+    int64_t free_at_ms;  /* when its holder counts as dead; INT64_MIN: no other process is the
+                            holder */
 
     /* the next step, or the step under way */
     enum step step;
@@ -168,7 +169,7 @@ static struct hash128 version_hash(const struct lease *l) {
     return hash_bytes128(l->record.version.p, l->record.version.n);
 }
 
-/* Forgets the Lease: our version may not be the server's any more. */
+/* Forgets the Lease, because its version at the server may be another one now. */
 static void forget_object(struct lease *l) {
     strbuf_clear(&l->object);
 }
@@ -214,7 +215,8 @@ static int64_t later(int64_t a, int64_t b) {
 static void wait_for_next(struct lease *l, int64_t now_ms, int64_t retry_after_ms) {
     const struct lease_options *o = &l->options;
     int64_t at, most = o->duration_ms;
-    int64_t told = now_ms + (retry_after_ms < most ? retry_after_ms : most); /* -1: long over */
+    int64_t told = now_ms + (retry_after_ms < most ? retry_after_ms : most); /* -1: a time in the
+                                                                                past */
     l->step = STEP_WAIT;
     if (l->stopping) {
         at = now_ms + RELEASE_RETRY_MS + (int64_t)random_below(&l->random, RELEASE_RETRY_MS);
@@ -283,8 +285,8 @@ static void wait_until_free(struct lease *l, int64_t now_ms) {
         l->wait_until_ms = l->free_at_ms;
 }
 
-/* The Lease was deleted. Its leader leads until it notices this; then it creates the Lease again.
- */
+/* The Lease was deleted. Its leader leads until it notices the deletion; then the leader creates
+ * the Lease again. */
 static void on_missing(struct lease *l, int64_t now_ms) {
     forget_object(l);
     l->until_ms = INT64_MIN;
@@ -377,9 +379,9 @@ void lease_on_end(struct lease *l, int64_t now_ms, const struct kube_result *res
 
 /* ---- requests ---- */
 
-/* Returns the wall clock, or the last renewTime and 1 us if the clock has gone back or stands
- * still, so that every write has a later time than the one before. Otherwise an equal record would
- * not count as renewed, and the API server would not even write it. */
+/* Returns the wall clock's time; or the last renewTime plus 1 us if the clock has gone back or
+ * stands still. So every write has a later time than the write before. Otherwise the record would
+ * be equal: it would not count as renewed, and the API server would not even write it. */
 static int64_t renew_time(struct lease *l, int64_t wall_us) {
     l->renew_us = wall_us > l->renew_us ? wall_us : l->renew_us + 1;
     return l->renew_us;
@@ -387,7 +389,7 @@ static int64_t renew_time(struct lease *l, int64_t wall_us) {
 
 /* Returns the record to write. */
 static struct lease_record next_record(struct lease *l, int64_t wall_us) {
-    bool kept = l->step == STEP_UPDATE && is_ours(l); /* it is ours and stays so, or was */
+    bool kept = l->step == STEP_UPDATE && is_ours(l); /* the last record names us as its holder */
     kube_time_text(renew_time(l, wall_us), l->time_text);
     struct lease_record record = {.holder = l->identity,
                                   .acquire_time = str_of(l->time_text),

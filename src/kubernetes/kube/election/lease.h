@@ -47,14 +47,15 @@
 #include <stdint.h>
 
 struct lease_options {
-    const char *namespace, *name; /* of the Lease */
-    const char *identity;         /* who we are, unique: lease_identity(), or any printable ASCII */
+    const char *namespace, *name; /* names of the Lease */
+    const char *identity;         /* name of this process, unique: lease_identity(), or any
+                                     printable ASCII */
     /* duration: how long others wait before they take the Lease from a silent leader (the API wants
      * whole seconds). renew_deadline: how long a leader goes on without a successful renewal.
      * retry: how often it renews. duration > renew_deadline > 1.2 x retry. 0: 15 s, and 2/3 and
      * 2/15 of the duration. */
     int64_t duration_ms, renew_deadline_ms, retry_ms;
-    uint64_t seed; /* of the jitter */
+    uint64_t seed; /* seed of the jitter */
 };
 
 enum { LEASE_JITTER_TENTHS = 12 }; /* candidates wait 1 to 2.2 retry periods */
@@ -63,9 +64,9 @@ enum { LEASE_IDENTITY_SIZE = 128 };
 /* Writes "<host name>_<random UUID>". */
 int lease_identity(char ret[static LEASE_IDENTITY_SIZE], struct err *err) MUST_CHECK;
 
-/* The same with defaults where there was 0. */
+/* Returns the options, with defaults in place of 0. */
 struct lease_options lease_options_complete(const struct lease_options *options);
-/* Returns -EINVAL with the broken rule. */
+/* Returns 0, or -EINVAL with the rule that the options break. */
 int lease_options_check(const struct lease_options *options, struct err *err) MUST_CHECK;
 
 struct lease;
@@ -88,7 +89,7 @@ void lease_next(struct lease *l, int64_t now_ms, int64_t wall_us, struct lease_n
 /* Call it when the request is over. */
 void lease_on_end(struct lease *l, int64_t now_ms, const struct kube_result *result);
 
-/* Returns the end of our leadership: we lead while now_ms < this; INT64_MIN: not at all. Moves
+/* Returns the end of our leadership: we lead while now_ms is less; INT64_MIN: we do not lead. Moves
  * forward with every renewal, and back only to INT64_MIN. */
 int64_t lease_until_ms(const struct lease *l);
 static inline bool lease_leading(const struct lease *l, int64_t now_ms) {
@@ -115,11 +116,12 @@ struct str lease_uid(const struct lease *l);
 const char *lease_problem(const struct lease *l);
 
 struct lease_stats {
-    uint64_t acquired;  /* times we began to lead */
-    uint64_t renewals;  /* later successful writes */
-    uint64_t slow;      /* renewals after reading the Lease again */
-    uint64_t conflicts; /* 409 */
-    uint64_t failures;  /* failed rounds; another holder of the Lease is no failure */
+    uint64_t acquired;  /* number of times that we began to lead */
+    uint64_t renewals;  /* number of later successful writes */
+    uint64_t slow;      /* number of renewals for which the Lease was read again */
+    uint64_t conflicts; /* number of answers with status 409 */
+    uint64_t failures;  /* number of failed rounds; a round that finds another holder is no failure
+                         */
     int64_t renewed_ms; /* when the last successful write began; INT64_MIN: never */
 };
 void lease_stats(const struct lease *l, struct lease_stats *ret);

@@ -89,7 +89,7 @@ static bool is_managed_fields(struct str key) {
     return str_eq(key, STR("managedFields"));
 }
 
-/* Copies the members of the next object, without those for which drop() is true. */
+/* Copies the members of the next object, but leaves out members for which drop() is true. */
 static void copy_members(struct json_writer *w, struct json_reader *r, bool (*drop)(struct str)) {
     struct str key;
     if (!json_object(r))

@@ -15,9 +15,9 @@
 struct lease_record {
     struct str holder; /* "": nobody */
     struct str acquire_time, renew_time;
-    int64_t duration_s; /* 0: not said */
+    int64_t duration_s; /* 0: not given */
     int64_t transitions;
-    struct str uid, version; /* of the object; not part of what is written */
+    struct str uid, version; /* of the object; not written */
 };
 
 /* Returns -EINVAL if the text is not a Lease with a resourceVersion, or -ENOMEM. */

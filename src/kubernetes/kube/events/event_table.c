@@ -13,14 +13,14 @@ enum {
     OBJECT_MS = 300000,    /* after the burst, an object may have one more event in each period of
                               this length */
     LIMITERS = 1024,       /* objects whose limit is remembered ... */
-    WAYS = 4,              /* ... each in one of so many places */
-    RETRY_MS = 10000,      /* plus up to a quarter at random */
+    WAYS = 4,              /* ... each in one of WAYS places */
+    RETRY_MS = 10000,      /* wait after a failure; a random time of up to a quarter is added */
     RETRY_MOST_MS = 60000, /* the longest Retry-After that counts */
 };
 
 struct event_limiter {
     struct hash128 key;
-    int64_t unused_at_ms; /* a time in the past: the limiter is as good as free */
+    int64_t unused_at_ms; /* if this time is past, the limiter is as good as free */
 };
 
 /* ---- life ---- */
@@ -77,8 +77,8 @@ bool event_limit_use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms,
     return true;
 }
 
-/* Returns the object's limiter. If the object has none, takes the place, of its WAYS places, whose
- * limiter has been unused for longest. */
+/* Returns the object's limiter. An object without a limiter takes one of its WAYS places: the place
+ * whose limiter has been unused for longest. */
 static struct event_limiter *find_limiter(struct event_table *t, struct hash128 key) {
     struct event_limiter *ways = &t->limiters[key.a % (LIMITERS / WAYS) * WAYS], *least = ways;
     for (unsigned i = 0; i < WAYS; i++) {
@@ -119,8 +119,8 @@ static struct event_entry *find_series(struct event_table *t, struct hash128 key
     return NULL;
 }
 
-/* Returns a free entry; or frees the entry that is missed least: first one whose count is written,
- * then the quietest. */
+/* Returns a free entry; or frees the least needed entry: if possible an entry whose count is
+ * written, and of several the quietest. */
 static struct event_entry *make_room(struct event_table *t) {
     struct event_entry *best = NULL;
     for (unsigned i = 0; i < ENTRIES; i++) {
@@ -140,7 +140,7 @@ static struct event_entry *make_room(struct event_table *t) {
     return best;
 }
 
-/* Returns a number for a name: nanoseconds, as upstream has, but each number only once. */
+/* Returns a number for a name: nanoseconds, as upstream, but never the same number twice. */
 static uint64_t next_number(struct event_table *t, int64_t wall_us) {
     int64_t number = (int64_t)((uint64_t)wall_us * 1000 + random_below(&t->random, 1000));
     t->last_number = number > t->last_number ? number : t->last_number + 1;
@@ -200,8 +200,8 @@ static bool comes_before(const struct event_entry *a, const struct event_entry *
     return a->state != b->state ? a->state == EVENT_QUEUED : a->order < b->order;
 }
 
-/* New events go first, strictly in their order: while the first one waits for its next try, the
- * others wait, too, because their requests would probably fail as well. */
+/* New events go first, strictly in their order: while the first new event waits for its next try,
+ * later events wait, too, because their requests would probably fail as well. */
 struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, int64_t *ret_at_ms) {
     struct event_entry *best = NULL;
     *ret_at_ms = INT64_MAX;
@@ -256,7 +256,7 @@ void event_table_end(struct event_table *t, enum event_end end, int64_t now_ms,
         is_written(t, e, now_ms);
         e->written = 1;
         break;
-    case EVENT_IS_GONE: /* it is created again, with its count */
+    case EVENT_IS_GONE: /* the Event is created again, with its count */
         e->state = EVENT_QUEUED;
         e->order = t->next_order++;
         t->queued++;

@@ -20,8 +20,8 @@ struct event_entry {
     struct hash128 key;
     struct event_copy copy;
     uint64_t order;        /* QUEUED: the smallest is written first */
-    int64_t seen_ms;       /* when it happened last */
-    int64_t written_ms;    /* LIVE: when it was last sent to the API server */
+    int64_t seen_ms;       /* when the event happened last */
+    int64_t written_ms;    /* LIVE: when the event was last sent to the API server */
     uint32_t written;      /* the count that the API server has, or the request under way has */
     uint32_t told_before;  /* the API server's count before the request under way */
     unsigned tries;        /* failed tries since the last success */
@@ -44,7 +44,8 @@ struct event_limiter;
 struct event_table {
     struct event_entry *entries;    /* owned */
     struct event_limiter *limiters; /* owned */
-    struct event_entry *in_flight;  /* its request is under way: it must not move */
+    struct event_entry *in_flight;  /* the entry whose request is under way; the entry must not move
+                                     */
     bool hurry;                     /* counts are written without waiting */
     unsigned queued;
     uint64_t next_order, random;
@@ -71,8 +72,8 @@ struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, in
 void event_table_begin(struct event_table *t, struct event_entry *e);
 enum event_end {
     EVENT_WRITTEN,
-    EVENT_IS_THERE, /* the answer to an earlier try was lost */
-    EVENT_IS_GONE,  /* the Event to update: API servers keep Events for an hour */
+    EVENT_IS_THERE, /* the Event exists: the answer to an earlier try was lost */
+    EVENT_IS_GONE,  /* the Event to update is gone: API servers keep Events for an hour */
     EVENT_TRY_AGAIN,
     EVENT_GIVE_UP
 };
@@ -80,8 +81,8 @@ void event_table_end(struct event_table *t, enum event_end end, int64_t now_ms,
                      int64_t retry_after_ms);
 
 /*
- * A rate limit (GCRA, generic cell rate algorithm). The state of a limiter is a time: each use
- * moves it on by one interval, and it may be ahead of now by `burst` intervals. Returns true, and
+ * A rate limit (GCRA, generic cell rate algorithm). The state of a limiter is a time: each use adds
+ * one interval to this time, which may be at most `burst` intervals after now. Returns true, and
  * counts a use, if the burst allows one more.
  */
 bool event_limit_use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms, int64_t burst);

@@ -17,7 +17,7 @@ struct event_copy {
     uint32_t count;
 };
 
-/* False: no memory. */
+/* Returns false without memory. */
 bool event_copy_init(struct event_copy *copy, const struct event *event);
 void event_copy_done(struct event_copy *copy);
 

@@ -13,8 +13,8 @@
  *     within 6 minutes, it is a series. The count of the series is written at the first repetition,
  *     then at most every 5 minutes.
  *   - About one object, of one type: 25 new events, then one every 5 minutes ("limited").
- *   - All events together: 10 requests, then 5 a second; further ones wait.
- *   - At most 256 events wait; further ones are dropped ("dropped"). 512 are remembered.
+ *   - All events together: 10 requests, then 5 a second; further requests wait.
+ *   - At most 256 events wait; further events are dropped ("dropped"). 512 are remembered.
  * A failing write is tried 12 times, 10 s apart, in the order in which events came, and then given
  * up ("failed"). If the API server refuses it (4xx), it is given up at once.
  */
@@ -48,14 +48,14 @@ struct event {
     struct event_object regarding;
     enum event_type type;
     struct str reason; /* why, CamelCase, not empty: "LeaderElection" */
-    struct str action; /* what was done, CamelCase; "": as the reason */
+    struct str action; /* what was done, CamelCase; "": the same word as the reason */
     struct str note;   /* for people; cut at 1024 bytes, malformed UTF-8 is replaced */
 };
 
 struct event_options {
     struct kube_client *client; /* borrowed until event_recorder_free() */
     struct clock *clock;        /* NULL: the real clock */
-    const char *instance;       /* reportingInstance: who we are; cut at 128 bytes */
+    const char *instance;       /* reportingInstance, the name of this process; cut at 128 bytes */
     uint64_t seed;              /* of the jitter */
     const struct kube_io *io;   /* NULL: the client's */
 };
