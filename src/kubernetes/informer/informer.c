@@ -15,10 +15,10 @@
 struct kind_feed {
     struct informer *informer;
     uint32_t kind;
-    struct feed feed;   /* if not started: the kind is not watched (yet) */
+    struct feed feed;   /* not started: the kind is not watched (yet) */
     bool syncing;       /* a listing is under way, or will go on; for the client's thread */
     uint64_t kept;      /* bytes of all kinds when the listing began or ended; same thread */
-    uint64_t unchecked; /* bytes of objects since kept_bytes() was called; same thread */
+    uint64_t unchecked; /* bytes of objects that came since the last kept_bytes(); same thread */
     struct metric metric;
     char labels[64];
 };
@@ -31,8 +31,8 @@ struct informer {
     void *next; /* owned: contents for files that are being read, or NULL */
     struct file_follower follower;
     struct arena arena; /* for the object of a watch event; the client's thread uses it */
-    uint64_t most_kept; /* the most bytes since memory was given back; same thread */
-    struct mutex mutex; /* guards the start of feeds, and `stopped` */
+    uint64_t most_kept; /* most kept bytes since memory was last given back; same thread */
+    struct mutex mutex; /* held while a feed is started; guards `stopped` */
     bool stopped;
     struct mutex waiting; /* for informer_wait() */
     struct condition listed;
@@ -339,7 +339,7 @@ static int decode_event(struct informer *i, struct informer_object *object, stru
     json_reader_init(&r, object->json, &i->arena, row_of(i, object->kind)->kind);
     decode(kind, &r, object);
     int failed = object_finish(&r, &object->meta, err);
-    const struct object_meta *meta = &object->meta; /* the part that was read */
+    const struct object_meta *meta = &object->meta; /* the members that the decoder has read */
     if (failed == -EINVAL && !str_empty(meta->name))
         (void)err_wrap(err, "'%.*s%s%.*s'", STR_ARG(meta->namespace),
                        str_empty(meta->namespace) ? "" : "/", STR_ARG(meta->name));

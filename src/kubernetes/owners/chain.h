@@ -21,8 +21,8 @@ enum { OWNER_CHAIN_READS = 4 }; /* the objects above a worker pod, with its Lead
 bool owner_chain_has(const struct owner_ref *ref);
 bool owner_chain_ends(const struct owner_ref *ref);
 
-/* Appends the path of an object of such a kind. Returns false if its names cannot be part of a
- * path. */
+/* Appends the path of the object at `ref`, whose kind may be in a chain. Returns false if its names
+ * cannot be part of a path. */
 bool owner_chain_path(const struct owner_ref *ref, struct strbuf *out) MUST_CHECK;
 
 /* Sets *ret to the controller of the object that was read at `ref`, in the arena. Returns false if

@@ -23,8 +23,10 @@
 #include <stdlib.h>
 
 enum {
-    REMEMBERED_MS = 600000, /* a fact: selectors of controllers hardly ever change */
-    IN_VAIN_MS = 30000,     /* a missing fact: it may exist, or be readable, soon */
+    REMEMBERED_MS = 600000, /* how long a fact is remembered: selectors of controllers hardly ever
+                               change */
+    IN_VAIN_MS = 30000,     /* how long a missing fact is remembered: it may soon exist or be
+                               readable */
 };
 
 struct owner_lookup {
@@ -64,7 +66,7 @@ void owners_metrics(void (*what)(struct metric *)) {
         what(&results[i]);
 }
 
-/* ---- what is asked for ---- */
+/* ---- the wanted fact ---- */
 
 bool owner_is_custom(const struct owner_ref *ref) {
     return str_find(api_group(ref->api), '.') != SIZE_MAX && !str_empty(ref->kind) &&
@@ -158,7 +160,7 @@ static struct owner_lookup *lookup_new(const struct owner_question *question,
     return l;
 }
 
-/* ---- what was brought ---- */
+/* ---- the answers ---- */
 
 struct resource {
     struct str name, kind;
@@ -283,7 +285,7 @@ static bool read_next(struct owner_lookup *l, enum owner_what asks, struct str p
     return true;
 }
 
-/* A handler; runs on the connection's thread. */
+/* Goes on with the request: a handler, which runs on the connection's thread. */
 static void go_on(void *ctx, const struct http_request *request, struct http_response *response) {
     struct owner_lookup *l = ctx;
     struct str found;

@@ -26,13 +26,14 @@ struct owner_ref {
 /* A fact about a controller that must be read. */
 struct owner_wanted {
     struct owner_ref ref; /* name "": nothing must be read */
-    bool unit;            /* read the maker of its unit; otherwise its selector */
+    bool unit;            /* read the maker of the controller's unit; otherwise the controller's
+                             selector */
 };
 
 /* Could the controller have a selector to read? */
 bool owner_is_custom(const struct owner_ref *ref);
 
-/* `clock` is borrowed; NULL: the real clock. 0 or -ENOMEM; free takes NULL. */
+/* `clock` is borrowed; NULL: the real clock. Returns 0 or -ENOMEM. owners_free() takes NULL. */
 int owners_new(struct clock *clock, struct owners **ret, struct err *err) MUST_CHECK;
 void owners_free(struct owners *o);
 
@@ -42,8 +43,8 @@ enum owner_knowledge owners_selector(struct owners *o, const struct owner_ref *r
                                      struct arena *arena, struct str *ret);
 
 enum owner_unit {
-    OWNER_UNIT_UNKNOWN, /* it must be read */
-    OWNER_UNIT_UNREAD,  /* it could not be read a moment ago */
+    OWNER_UNIT_UNKNOWN, /* the maker must be read */
+    OWNER_UNIT_UNREAD,  /* the maker could not be read a moment ago */
     OWNER_UNIT_NONE,    /* no owner makes units */
     OWNER_UNIT_MADE
 };
@@ -56,9 +57,9 @@ enum owner_unit owners_unit(struct owners *o, const struct owner_ref *ref, struc
 struct owner_question {
     struct owners *owners;
     struct kube_client *client;
-    int64_t read_ms;       /* how long reading may take in all */
+    int64_t read_ms;       /* most time for all reads together */
     http_handler_fn *then; /* goes on with the request, whatever was found */
-    const void *ctx;       /* its context: copied, and freed after `then` has returned */
+    const void *ctx;       /* context of `then`: copied, and freed after `then` has returned */
     size_t ctx_size;
 };
 
@@ -67,5 +68,5 @@ struct owner_question {
 bool owners_read(const struct owner_question *question, const struct http_request *request,
                  const struct owner_wanted *wanted) MUST_CHECK;
 
-/* Calls `what` with each metric about reading. */
+/* Calls `what` with each metric about these reads. */
 void owners_metrics(void (*what)(struct metric *));

@@ -46,7 +46,7 @@ static int add_document(struct gathering *g, struct str text, struct err *err) {
     return e == 0 ? json_check(&r, err) : e;
 }
 
-/* Keeps the wanted ones of several objects. */
+/* Keeps only the wanted objects, if there are several objects. */
 static int keep_wanted(struct documents *d, const struct document_kind *kind, struct arena *arena,
                        struct err *err) {
     const uint32_t all = d->count;
@@ -106,7 +106,7 @@ struct object_name {
     struct str namespace, kind, name;
 };
 
-/* Returns the parts that can be read: a user asks by name about objects with mistakes, too. */
+/* Returns the parts of the name that can be read: a user may also name an object with mistakes. */
 static struct object_name name_of(struct str text, struct arena *arena) {
     static const struct json_field in_metadata[] = {
         JSON_TEXT("name", struct object_name, name),
@@ -131,7 +131,7 @@ struct str document_name(const struct document *d, struct arena *arena) {
                         STR_ARG(n.name));
 }
 
-/* Cuts the first part from a name. Returns false if it has one part only. */
+/* Cuts the first part from a name. Returns false if the name has only one part. */
 static bool cut_part(struct str *name, struct str *ret) {
     const size_t slash = str_find(*name, '/');
     if (slash == SIZE_MAX)

@@ -7,7 +7,7 @@
 
 #include "yaml/yaml.h"
 
-/* Is the object, as JSON, one that the file is given for? */
+/* Does the user ask about this object, given as JSON? In a pod file: is it a Pod or a workload? */
 typedef bool document_wanted_fn(struct str json, struct arena *arena);
 
 struct document_kind {
@@ -18,7 +18,7 @@ struct document_kind {
 
 struct document {
     struct str text;              /* JSON */
-    const struct yaml_json *json; /* of the whole file */
+    const struct yaml_json *json; /* JSON of the whole file */
     const struct document_kind *kind;
     const char *path; /* of the file; borrowed */
     bool has_others;  /* the file has other objects, too */
@@ -33,20 +33,21 @@ struct documents {
  * any case. Returns 0 or -errno; -EINVAL also if no object is wanted. */
 int documents_read(const char *path, const struct document_kind *kind, struct arena *arena,
                    struct documents *ret, struct err *err) MUST_CHECK;
-/* The same, but -EINVAL if more than one stays. */
+/* The same, but returns -EINVAL if more than one object stays. */
 int document_read_only(const char *path, const struct document_kind *kind, struct arena *arena,
                        struct document *ret, struct err *err) MUST_CHECK;
 
 /* Keeps the objects with this name: NAME, NAMESPACE/NAME, KIND/NAME or NAMESPACE/KIND/NAME. The
- * case of KIND does not matter; an object without a namespace is in `default`. May leave none. */
+ * case of KIND does not matter; an object without a namespace is in `default`. May leave no object.
+ */
 void documents_keep_named(struct documents *d, const char *name, struct arena *arena);
-/* The same, but returns -EINVAL instead of leaving none. */
+/* The same, but returns -EINVAL instead of leaving no object. */
 int documents_choose(struct documents *d, const char *name, struct arena *arena,
                      struct err *err) MUST_CHECK;
 /* Returns NAMESPACE/KIND/NAME, in the arena. */
 struct str document_name(const struct document *d, struct arena *arena);
 
 /* Puts the file's name in front of an error about the document, and its line instead of the byte.
- * An error without a byte gets the line where the document begins, if the file has others. Returns
- * err->code. */
+ * An error without a byte gets the line where the document begins, if the file has other objects.
+ * Returns err->code. */
 int document_complain(const struct document *d, struct err *err);

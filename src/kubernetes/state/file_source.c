@@ -13,7 +13,7 @@ struct file_source {
     size_t path_count;
     const struct file_target *target; /* borrowed; NULL: none */
     struct file_follower *followers;  /* borrowed */
-    uint64_t seen; /* fingerprint of the files at the last load; 0: none could be listed */
+    uint64_t seen; /* fingerprint of the files at the last load; 0: the files could not be listed */
 };
 
 /* ---- life ---- */
@@ -56,7 +56,7 @@ void file_source_follow(struct file_source *s, struct file_follower *follower) {
     *link = follower;
 }
 
-/* ---- which files ---- */
+/* ---- the list of files ---- */
 
 static int list_files(const struct file_source *s, struct manifests *files, struct err *err) {
     int r = manifests_list((const char *const *)s->paths, s->path_count, "state", files, err);
@@ -184,7 +184,7 @@ static int load(struct file_source *s, struct file_source_result *result, struct
     int r = list_files(s, &files, err);
     if (r != 0)
         return r;
-    /* before reading: the next check sees a change during reading */
+    /* taken before the files are read, so that the next check sees a change made meanwhile */
     s->seen = manifests_fingerprint(&files);
     result->files = (uint32_t)files.count;
     r = manifests_read(&files, LIMIT_STATE_BYTES, err);

@@ -4,10 +4,10 @@
  * change.
  *
  * All or nothing: a bad file makes the whole load fail with the reason, and the target and all
- * followers keep their old objects. A follower collects its new objects beside the old ones, and
- * replaces these at the end. The target (one at most) is changed in place: if it serves already,
- * the files are read once to check them and once more to apply them. Memory: the files' bytes
- * during a load, nothing after.
+ * followers keep their old objects. A follower collects its new objects beside its old objects, and
+ * at the end replaces the old objects. The target (at most one) is changed in place: if the target
+ * serves already, the files are read once to check them and once more to apply them. Memory: the
+ * files' bytes during a load, nothing after.
  *
  * Threads: one thread calls load and changed.
  */
@@ -57,8 +57,8 @@ struct file_object {
     struct object_type type;          /* from the object, or from its list; the kind may be
                                          unknown */
     struct str json;                  /* the whole object; valid during the call */
-    struct arena *arena;              /* for the length of the call */
-    const struct json_reader *behind; /* at the object's end: for file_object_reader() */
+    struct arena *arena;              /* usable during the call */
+    const struct json_reader *behind; /* a reader at the object's end, for file_object_reader() */
 };
 /* Returns a reader at the object's begin. Errors of a decoder that uses this reader name the place
  * in the file (object_check()). */
@@ -80,7 +80,7 @@ struct file_follower {
     int (*take)(void *ctx, const struct file_object *object, struct err *err);
     int (*end)(void *ctx, struct err *err);
     void (*give_up)(void *ctx);
-    struct file_follower *next; /* the source's */
+    struct file_follower *next; /* for the source only */
 };
 /* Adds a follower, which is borrowed for the life of the source. Call before the first load.
  * Followers are called in the order in which they were added. */
