@@ -32,7 +32,7 @@ struct node_affinity {
     uint32_t preferred_count;
 };
 
-/* Adds written matchExpressions (with `fields` matchFields) to a term. A part that does not parse
+/* Adds written matchExpressions (with `fields`: matchFields) to a term. A part that does not parse
  * makes the term invalid. `from` and its strings are borrowed; on failure arena_failed(). */
 void node_selector_term_compile(const struct label_expression *from, uint32_t count, bool fields,
                                 struct arena *arena, struct node_selector_term *term);
@@ -59,7 +59,7 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
  */
 bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before,
                            struct steps *steps);
-/* Does a required term not parse? Then the API server refuses the pod. */
+/* Is there a required term that does not parse? Then the API server refuses the pod. */
 bool node_affinity_invalid(const struct node_affinity *affinity);
 /* Reads addedAffinity as node_affinity_decode_all() does. A part that does not parse is an error of
  * the reader: kube-scheduler does not start with it. */
@@ -78,5 +78,5 @@ int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
                        struct node_affinity *ret) MUST_CHECK;
 
 /* Appends the first `terms` required terms for people: "topology.kubernetes.io/zone in (a, b)".
- * Long ones are cut. */
+ * Long terms are cut. */
 void node_affinity_print(const struct node_affinity *affinity, uint32_t terms, struct strbuf *out);

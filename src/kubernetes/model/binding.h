@@ -51,7 +51,7 @@ enum spread_field {
 struct cluster_spread {
     enum spread_field field; /* spreadByField; SPREAD_LABEL without it */
     struct str label;        /* spreadByLabel, for SPREAD_LABEL; empty if neither is given */
-    bool has_both;           /* spreadByLabel is given beside the field, which counts */
+    bool has_both;           /* spreadByLabel is given, too; only the field counts */
     int64_t max, min;        /* maxGroups, minGroups as written; 0: not given */
 };
 
@@ -92,7 +92,7 @@ struct cluster_placement {
 struct request {
     struct str name;
     struct quantity amount;
-    struct str text; /* as it is written, without blanks; empty: null */
+    struct str text; /* the amount as written, without blanks; empty: null */
 };
 
 /* replicaRequirements of a binding or of a component. */
@@ -100,7 +100,7 @@ struct replica_requirements {
     bool given;                 /* not null */
     struct node_affinity claim; /* nodeClaim.hardNodeAffinity (required), nodeSelector */
     struct tolerations tolerations;
-    const struct request *requests; /* resourceRequest, by name, each once */
+    const struct request *requests; /* resourceRequest: sorted by name, names unique */
     uint32_t request_count;
     struct str namespace, priority_class;
 };
@@ -117,7 +117,7 @@ struct target_cluster {
     int32_t replicas;
 };
 
-struct eviction_task { /* of gracefulEvictionTasks */
+struct eviction_task { /* one of spec.gracefulEvictionTasks */
     struct str from;
 };
 
@@ -131,7 +131,7 @@ struct binding_spec {
     uint32_t cluster_count;
     bool has_placement;
     struct cluster_placement placement;
-    struct str placement_text; /* as it stands in the object; .p NULL without one */
+    struct str placement_text; /* JSON of the placement, as in the object; .p NULL: no placement */
     const struct eviction_task *evictions;
     uint32_t eviction_count;
     struct str scheduler; /* schedulerName */
@@ -145,7 +145,7 @@ struct binding_status {
     int64_t scheduled_ms;         /* lastScheduledTime, since 1970 */
     struct str observed_affinity; /* schedulerObservingAffinityName */
     int64_t observed_generation;
-    struct str conditions; /* as they stand in the object; .p NULL without */
+    struct str conditions; /* JSON of the conditions, as in the object; .p NULL: no conditions */
 };
 
 struct binding {
@@ -179,7 +179,7 @@ struct cluster_traits {
     struct str name, provider, region;
     const struct str *zones;
     uint32_t zone_count;
-    struct labels labels; /* of the object, not its fields */
+    struct labels labels; /* the object's labels, without provider, region and zone */
 };
 /*
  * Does the cluster match? upstream: pkg/util ClusterMatches(). Returns false when no `steps` are

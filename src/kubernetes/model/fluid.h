@@ -7,7 +7,7 @@
 
 #define FLUID_GROUP "data.fluid.io"
 #define FLUID_DOMAIN                                                                               \
-    "fluid.io/" /* all labels and annotations of objects that are Fluid's begin so */
+    "fluid.io/" /* all labels and annotations of Fluid's own objects begin with this */
 
 /* ---- nodes: beginnings of keys, which go on with a dataset's namespace and name ---- */
 
@@ -32,7 +32,7 @@
 #define FLUID_LABEL_MANAGED_BY FLUID_DOMAIN "managed-by" /* the dataset's name */
 #define FLUID_LABEL_WRAPPED_BY FLUID_DOMAIN "wrapped-by" /* the same, in older versions */
 /* On the claim of a dataset that refers to another dataset: the name and namespace of the other
- * one. */
+ * dataset. */
 #define FLUID_LABEL_REFERRING_NAME FLUID_DOMAIN "dataset.referring-name"
 #define FLUID_LABEL_REFERRING_NAMESPACE FLUID_DOMAIN "dataset.referring-namespace"
 
@@ -44,14 +44,14 @@
 #define FLUID_LABEL_SCHED_FORMAT FLUID_LABEL_DATASET ".%s.sched"
 #define FLUID_LABEL_INJECTION FLUID_DOMAIN "enable-injection" /* "false": no changes */
 #define FLUID_LABEL_SERVERLESS "serverless." FLUID_DOMAIN "inject"
-#define FLUID_LABEL_SIDECAR "fuse.sidecar." FLUID_DOMAIN "inject" /* the same, before */
+#define FLUID_LABEL_SIDECAR "fuse.sidecar." FLUID_DOMAIN "inject" /* the former key */
 #define FLUID_LABEL_SERVERFUL "fuse.serverful." FLUID_DOMAIN "inject"
 #define FLUID_LABEL_DONE "done.sidecar." FLUID_DOMAIN "inject"
 /* On a pod or its namespace, from the original design: "enabled" or "disabled". */
 #define FLUID_LABEL_OPT_IN "Fluid-Injection"
 
-/* Annotations: the datasets that the pod mounts, with commas; whether they may be unbound; whether
- * the FilePrefetcher is wanted, and whether it is done. */
+/* Annotations: the names of the datasets that the pod mounts, separated by commas; a flag that
+ * these datasets may be unbound; flags that the FilePrefetcher is wanted, and that it is done. */
 #define FLUID_DATASETS_IN_USE FLUID_DOMAIN "datasets-in-use"
 #define FLUID_SKIP_PRECHECK "sidecar." FLUID_DOMAIN "skip-precheck"
 #define FLUID_PREFETCH "file-prefetcher." FLUID_DOMAIN "inject"

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Formats of names: a resource by its shard, a score by its shard and number. */
+/* Formats of names: a resource's name has its shard, a score's name has its shard and number. */
 #define INJECTED_RESOURCE "evenkeel-%u"
 #define INJECTED_SCORE "s%u-%08x"
 
@@ -29,7 +29,7 @@ struct injected_key {
 };
 enum {
     INJECTED_SHARDS = 1000,
-    INJECTED_WEIGHT = 10 /* INJECTED_WEIGHT: weight of our prioritizer, the maximum */
+    INJECTED_WEIGHT = 10 /* weight of Evenkeel's prioritizer, the maximum */
 };
 
 /*
@@ -46,7 +46,8 @@ static inline bool injected_key_eq(struct injected_key a, struct injected_key b)
 
 /* Is `resource` the name of an AddOnPlacementScore of ours? If it is, sets its shard, too. */
 bool injected_resource_read(struct str resource, uint32_t *ret_shard);
-/* Are these two the names of a score of ours? */
+/* Are these two texts the names of a resource and a score of ours? If they are, sets the key, too.
+ */
 bool injected_key_read(struct str resource, struct str score, struct injected_key *ret);
 /* Is the CEL expression a gate, exactly as we write it? If it is, sets its key, too. */
 bool gate_read(struct str expression, struct injected_key *ret);
@@ -58,9 +59,9 @@ struct str gate_json(struct injected_key key, struct arena *arena);
 
 /* The annotation, decoded. */
 struct injected {
-    bool valid; /* the annotation exists and is well-formed; otherwise the rest is zero */
+    bool valid; /* the annotation exists and is well-formed; otherwise all other members are zero */
     struct injected_key key;
-    int32_t weight;       /* of the replaced prioritizer `builtIn: Spread`; 0: nothing was
+    int32_t weight;       /* weight of the replaced prioritizer `builtIn: Spread`; 0: nothing was
                              replaced */
     bool made_policy;     /* we added the whole prioritizerPolicy */
     bool made_predicates; /* we added the only predicate */

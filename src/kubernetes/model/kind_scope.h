@@ -1,6 +1,6 @@
 /*
- * Whether the objects of a kind have a namespace. An API server knows that; a file does not say it.
- * So the kinds of Kubernetes are listed here, and a few of its CRDs.
+ * Do the objects of a kind have a namespace? An API server knows the answer, but a file does not
+ * contain it. So a table lists the kinds of Kubernetes and of a few of its CRDs.
  *
  * Pure. Threads: none of its own.
  */

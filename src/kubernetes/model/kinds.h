@@ -93,7 +93,7 @@ struct kind_permission {
     const char *verbs; /* separated by spaces; NULL: none */
     bool vital;        /* without the permission, `check cluster` reports an error; otherwise a
                           warning */
-    const char *why;   /* the end of that message */
+    const char *why;   /* the end of this error or warning */
 };
 
 enum { KIND_PERMISSIONS = 2 };
@@ -103,11 +103,12 @@ struct watched_kind {
     const char *resource; /* the plural, as in paths and permissions */
     const char *query;    /* query of the kind's listing, escaped; NULL: no query */
     const char *name;     /* name in logs and metrics; NULL: the resource's name */
-    bool optional;        /* an API server may not know it */
+    bool optional;        /* an API server may not know the kind */
     uint32_t most;        /* the most objects of a listing; 0: LIMIT_LISTED */
     enum kind_need need;
-    enum server_role server; /* where its objects are */
-    enum object_kind object; /* of the cache; OBJECT_OTHER: the cache does not keep it */
+    enum server_role server; /* the API server that has the objects */
+    enum object_kind object; /* the cache's name of the kind; OBJECT_OTHER: the cache does not keep
+                                it */
     struct kind_permission permissions[KIND_PERMISSIONS]; /* that `check cluster` asks for */
 };
 
@@ -127,7 +128,7 @@ const struct watched_kind *watched_kind_find(struct object_type type);
 /* Returns the cache's kind for an object's type; OBJECT_OTHER if the cache has none. */
 enum object_kind object_kind_of(struct object_type type);
 
-/* Returns the row of a kind of the cache: any but OBJECT_OTHER. */
+/* Returns the row of a kind that the cache knows; `kind` must not be OBJECT_OTHER. */
 const struct watched_kind *object_kind_row(enum object_kind kind);
 /* Returns the kind's name in logs and metrics, different for every row. Static. */
 const char *kind_name(const struct watched_kind *kind);
@@ -137,7 +138,7 @@ enum { KIND_PATH_SIZE = 80 };
 /* Sets *ret to the path of all objects of a kind: "/apis/apps/v1/statefulsets". */
 void kind_path(const struct watched_kind *kind, char ret[static KIND_PATH_SIZE]);
 /* Appends the path of one object: "/apis/apps/v1/namespaces/SCOPE/statefulsets/NAME". `scope` is
- * its namespace; NULL: the object has no namespace. Both must be segments of a path
- * (kube/client/path.h). */
+ * the object's namespace; NULL: the object has no namespace. `scope` and `name` must be segments of
+ * a path (kube/client/path.h). */
 void kind_object_path(const struct watched_kind *kind, const char *scope, const char *name,
                       struct strbuf *out);

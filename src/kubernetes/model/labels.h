@@ -38,8 +38,8 @@ struct labels labels_merge(struct labels first, struct labels second, struct are
 
 /* upstream: apimachinery validation IsQualifiedName: [prefix/]name. */
 bool label_key_valid(struct str key);
-/* For names of ClusterClaims: the same, but only the whole key is limited, to 253 characters, and
- * not its name. upstream: open-cluster-management.io/api, the pattern of
+/* For names of ClusterClaims: the same, but the limit is 253 characters for the whole key, and none
+ * for the name after the prefix. upstream: open-cluster-management.io/api, the pattern of
  * SpreadConstraintsTerm.topologyKey, and the length of ManagedClusterClaim.name. */
 bool claim_key_valid(struct str key);
 /* upstream: apimachinery validation IsValidLabelValue: empty, or at most 63 characters. */

@@ -13,7 +13,7 @@
 
 /* ---- Kubernetes: groups, apiVersions, kinds; upstream: k8s.io/api, GroupName and types.go ---- */
 
-#define KUBERNETES_DOMAIN "kubernetes.io/" /* of labels and resources that are Kubernetes' own */
+#define KUBERNETES_DOMAIN "kubernetes.io/" /* prefix of Kubernetes' own labels and resources */
 
 /* The core group, which has no name. */
 #define POD_KIND "Pod"
@@ -127,7 +127,8 @@
 #define KARMADA_CONFIG_GROUP "config.karmada.io"
 #define KARMADA_NETWORKING_GROUP "networking.karmada.io"
 #define KARMADA_REMEDY_GROUP "remedy.karmada.io"
-/* On bindings: the policy, and what deletes the binding's Works first. */
+/* On bindings: labels and annotations that name the policy, and finalizers, with which Karmada
+ * deletes the binding's Works first. */
 #define PROPAGATION_POLICY_ID_LABEL "propagationpolicy.karmada.io/permanent-id"
 #define PROPAGATION_POLICY_NAMESPACE_ANNOTATION "propagationpolicy.karmada.io/namespace"
 #define PROPAGATION_POLICY_NAME_ANNOTATION "propagationpolicy.karmada.io/name"
@@ -146,8 +147,8 @@
 /* ---- Evenkeel ---- */
 
 #define EVENKEEL_GROUP "evenkeel.io"
-#define EVENKEEL_API EVENKEEL_GROUP "/v1alpha1"        /* of policies, and of its configuration */
-#define EVENKEEL_CONTROLLER EVENKEEL_GROUP "/evenkeel" /* who reports an Event */
+#define EVENKEEL_API EVENKEEL_GROUP "/v1alpha1"        /* for policies and the configuration */
+#define EVENKEEL_CONTROLLER EVENKEEL_GROUP "/evenkeel" /* the reporter of Events */
 #define POLICY_KIND "TopologyPolicy"
 #define POLICY_LIST_KIND POLICY_KIND LIST_KIND
 #define CONFIGURATION_KIND "EvenkeelConfiguration"

@@ -30,17 +30,19 @@ struct object_meta {
  * gone. */
 struct leaving_node {
     struct str node, worker; /* the worker's pod */
-    int64_t replicas;        /* of the runtime: too few to keep this worker; -1: the runtime is
-                                being deleted */
+    int64_t replicas;        /* the runtime's number of replicas, too small to keep this worker; -1:
+                                the runtime is being deleted */
 };
 
 /* A dataset that a pod mounts, and the labels that show where its bytes are. */
 struct mounted_dataset {
     struct str namespace, id;             /* the namespace of its worker pods, and the value of
                                              their label fluid.io/dataset */
-    struct str worker_label, quota_label; /* labels of nodes: a worker is on the node; how many
-                                             bytes it may keep */
-    int64_t size, cached;                 /* all bytes, and the cached bytes; -1: not known */
+    struct str worker_label, quota_label; /* labels of nodes: the first shows that a worker is on
+                                             the node, the second how many bytes the worker may keep
+                                             */
+    int64_t size, cached;                 /* number of all bytes, and of cached bytes; -1: not known
+                                           */
     const struct leaving_node *leaving;   /* each node at most once */
     uint32_t leaving_count;
 };
@@ -55,9 +57,9 @@ struct pod {
     struct node_affinity affinity;
     struct tolerations tolerations;
     struct str scheduler; /* schedulerName; empty: not given */
-    bool has_gates;       /* it has schedulingGates; this and the next members are not read with
+    bool has_gates;       /* it has schedulingGates; the gates and the constraints are not read with
                              POD_RUNNING */
-    bool gated;           /* some of them are Kueue's */
+    bool gated;           /* some of its schedulingGates are Kueue's */
     bool waits_hard;      /* with POD_RUNNING: no node yet, no schedulingGates, and it has a hard
                              spread constraint or a claim */
     const struct spread_constraint *constraints;
@@ -65,7 +67,7 @@ struct pod {
     struct str *images; /* images of the pod's containers and volumes, by the names that runtimes
                            use; with POD_SCORED */
     uint32_t image_count, image_cap;
-    uint32_t containers;      /* with initContainers */
+    uint32_t containers;      /* number of containers and initContainers */
     const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_RUNNING */
     uint32_t claim_count;
     bool makes_claims; /* further claims are made for it: ephemeral volumes; with POD_RUNNING too */
@@ -93,7 +95,7 @@ struct node {
  * constraints. */
 struct workload {
     struct object_meta meta;
-    struct label_selector selector; /* a map selector becomes matchLabels */
+    struct label_selector selector; /* a selector that is a map becomes matchLabels */
 };
 
 struct object {
@@ -119,9 +121,9 @@ void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail d
                  struct object *ret);
 /* Read an object of one kind, also without a name. */
 void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret);
-/* Changes a pod without a uid as an API server does, as far as kube-scheduler sees it. (Since 1.34
- * the API server merges matchLabelKeys of spread constraints, too; kube-scheduler does so itself.)
- * 0 or -ENOMEM. */
+/* Changes a pod without a uid as an API server changes a new pod, as far as kube-scheduler sees the
+ * change. (Since 1.34 the API server merges matchLabelKeys of spread constraints, too;
+ * kube-scheduler does so itself.) 0 or -ENOMEM. */
 int pod_as_stored(struct pod *pod, struct arena *arena) MUST_CHECK;
 void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
