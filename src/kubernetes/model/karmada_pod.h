@@ -16,9 +16,10 @@ struct karmada_pod {
     bool finished;             /* phase Succeeded or Failed */
     struct resources requests; /* also of "pods", which a container may request; only amounts above
                                   0 */
-    int64_t beyond;            /* usually 0. If its containers name more than LIMIT_RESOURCES
+    int64_t beyond;            /* usually 0. If the containers name more than LIMIT_RESOURCES
                                   resources besides cpu, memory, ephemeral-storage and pods, the pod
-                                  may request up to this amount more of each of these */
+                                  may request up to this amount more of each resource but these four
+                                  */
     bool unschedulable;        /* condition PodScheduled is False, reason Unschedulable */
     bool has_transition;
     int64_t transition_ms; /* lastTransitionTime of that condition, since 1970 */

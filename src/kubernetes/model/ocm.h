@@ -10,7 +10,8 @@
  *
  * Decoders read the object that comes next, and ignore its kind. Decoded objects own
  * nothing: strings and arrays live in the text or the reader's arena. Unknown fields are skipped.
- * An object in a namespace that names none is in `default`, as kubectl reads it.
+ * An object of a namespaced kind that has no namespace is read as one in `default`, as with
+ * kubectl.
  */
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "model/object.h"
 #include "model/placement_term.h"
 
-#define CLAIM_PREFIX "claim:" /* of a topology key that is a claim; no label key has it */
+#define CLAIM_PREFIX "claim:" /* prefix of a topology key that is a claim; no label key has it */
 /* Returns the key of a claim with this name, in the arena; "" without memory. */
 struct str claim_key(struct str name, struct arena *arena);
 
@@ -31,10 +32,10 @@ struct str claim_key(struct str name, struct arena *arena);
 #define PLACEMENT_GROUP_INDEX_LABEL OCM_GROUP "/decision-group-index"
 #define PLACEMENT_GROUP_NAME_LABEL OCM_GROUP "/decision-group-name"
 
-/* Annotations of a Placement. The first is OCM's: with "true", OCM does not schedule the Placement
- * (upstream: PlacementDisableAnnotation). The others are Evenkeel's: the mode ("Off", "Scores" or
- * "Owner"); the selector of the Placements to spread together; "true" if Evenkeel has set OCM's
- * annotation; and what Evenkeel has added (model/injected.h). */
+/* Annotations of a Placement. The first annotation is OCM's: with "true", OCM does not schedule the
+ * Placement (upstream: PlacementDisableAnnotation). The other annotations are Evenkeel's: the mode
+ * ("Off", "Scores" or "Owner"); the selector of the Placements to spread together; "true" if
+ * Evenkeel has set OCM's annotation; and what Evenkeel has added (model/injected.h). */
 #define PLACEMENT_DISABLE_ANNOTATION OCM_GROUP "/experimental-scheduling-disable"
 #define PLACEMENT_MODE_ANNOTATION "placements." EVENKEEL_GROUP "/mode"
 #define PLACEMENT_GROUP_ANNOTATION "placements." EVENKEEL_GROUP "/spread-group"
@@ -56,8 +57,9 @@ struct cluster_amount {
 
 struct managed_cluster {
     struct object_meta meta;  /* .terminating: deletionTimestamp is set */
-    struct labels properties; /* labels, and claims (status.clusterClaims) with the key CLAIM_PREFIX
-                                 NAME, sorted by key; of claims with the same name the last */
+    struct labels properties; /* labels, and claims (status.clusterClaims) with keys of CLAIM_PREFIX
+                                 and the claim's name, sorted by key; of claims with the same name
+                                 the last one counts */
     const struct cluster_taint *taints;
     uint32_t taint_count;
     struct cluster_amount cpu_allocatable, cpu_capacity, memory_allocatable, memory_capacity;
@@ -95,8 +97,8 @@ struct placement_selector {
 struct placement_predicate {
     struct placement_selector selector;
     bool has_cel;             /* a third part: celExpressions, which are not evaluated here */
-    bool is_gated;            /* one of celExpressions is our gate (model/injected.h) ... */
-    struct injected_key gate; /* ... the last gate, with this key */
+    bool is_gated;            /* celExpressions has a gate of Evenkeel's (model/injected.h) */
+    struct injected_key gate; /* the key of the last such gate, if is_gated */
 };
 
 enum prioritizer_type { PRIORITIZER_BUILT_IN, PRIORITIZER_ADD_ON };
@@ -110,8 +112,8 @@ struct placement_prioritizer {
 };
 
 /* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `of_question`: the terms
- * are from a question, not from a Placement: they may have minDomains (0: not given), and
- * topologyKeyType is Label by default. */
+ * are from a question, not from a Placement. Terms of a question may have minDomains (0: not
+ * given), and their topologyKeyType is Label by default. */
 const struct placement_term *placement_terms_decode(struct json_reader *r, bool of_question,
                                                     uint32_t *ret_count);
 
@@ -197,15 +199,15 @@ void placement_decision_decode(struct json_reader *r, struct placement_decision 
 
 struct placement_score_item {
     struct str name;
-    int32_t value; /* as upstream, not limited to -100..100 */
+    int32_t value; /* not limited to -100..100, as upstream */
 };
 struct placement_score {
-    struct object_meta meta; /* the namespace is the name of the cluster, the name is that of the
-                                resource */
+    struct object_meta meta; /* its namespace is the cluster's name, its name is the resource's name
+                              */
     bool has_end;
     int64_t valid_until_ms;                   /* since 1970 */
-    const struct placement_score_item *items; /* sorted by name; of equal names the last, as
-                                                 upstream */
+    const struct placement_score_item *items; /* sorted by name; of equal names the last one counts,
+                                                 as upstream */
     uint32_t item_count;
 };
 void placement_score_decode(struct json_reader *r, struct placement_score *ret);

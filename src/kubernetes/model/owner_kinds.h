@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 enum owner_role {
-    OWNER_OF_PODS, /* it has no meaning for units (model/pod_units.h) */
+    OWNER_OF_PODS, /* the kind has no part in units (model/pod_units.h) */
     OWNER_BETWEEN, /* a kind of Kubernetes itself, through which another controller makes units */
     OWNER_OF_UNITS,
 };
@@ -18,11 +18,11 @@ enum owner_role {
 struct owner_kind {
     struct str group, kind, plural;
     enum owner_role role;
-    bool selects; /* it has a scale subresource with a selector */
+    bool selects; /* the kind has a scale subresource with a selector */
 };
 
 enum { OWNER_KINDS = 16 };
 extern const struct owner_kind owner_kinds[OWNER_KINDS];
 
-/* Returns NULL if the type is not in the table. */
+/* Returns the row of the type; NULL if the type is not in the table. */
 const struct owner_kind *owner_kind_of(struct object_type type);

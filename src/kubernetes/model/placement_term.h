@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PLACEMENT_TERMS = 8 }; /* at most */
+enum { PLACEMENT_TERMS = 8 }; /* most terms of a Placement */
 
 struct placement_term {
     struct str key;
@@ -28,6 +28,6 @@ struct placement_term {
 struct ocm_policy_terms {
     const struct placement_term *items;
     uint32_t count;     /* at most PLACEMENT_TERMS */
-    struct str policy;  /* its name */
+    struct str policy;  /* name of the policy */
     struct str warning; /* a sentence about a policy that is only audited; "" */
 };

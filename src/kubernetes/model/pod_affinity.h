@@ -18,14 +18,14 @@ struct pod_affinity_term {
 };
 
 struct pod_affinity {
-    const struct pod_affinity_term *terms; /* required: all of them must hold */
+    const struct pod_affinity_term *terms; /* required terms: all of them must hold */
     uint32_t term_count;
     const struct pod_affinity_term *preferred;
     uint32_t preferred_count;
 };
 
-/* Reads a podAffinity or podAntiAffinity, its preferences only if asked. Selectors are checked when
- * they are compiled. */
+/* Reads a podAffinity or podAntiAffinity, the preferred terms only if `preferences` is true.
+ * Selectors are checked when they are compiled. */
 struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences);
 
 /*
@@ -40,7 +40,7 @@ int pod_affinity_merge_keys(struct pod_affinity *affinity, const struct labels *
 /* A pod that pod_affinity_means() compares with a term. */
 struct meant_pod {
     struct str namespace;
-    struct labels namespace_labels; /* empty where they are not known */
+    struct labels namespace_labels; /* empty if the labels are not known */
     struct labels labels;
 };
 /*
@@ -62,7 +62,7 @@ struct pod_term {
     const struct str *namespaces; /* sorted; the pod's namespace if the term selects no
                                      namespaces */
     uint32_t namespace_count;
-    struct selector by_labels; /* of namespaces */
+    struct selector by_labels; /* selects namespaces */
     struct selector pods;
     uint64_t steps; /* steps to match one pod and its namespace */
 };

@@ -47,7 +47,7 @@ struct pod_details {
     struct labels annotations;
     struct pod_volume *claims;
     uint32_t claim_count;
-    uint32_t volume_count;    /* with those that are no claims */
+    uint32_t volume_count;    /* number of all volumes, also of those that are no claims */
     struct pod_mount *mounts; /* in the order of the document */
     uint32_t mount_count;
     struct written_affinity affinity;

@@ -29,8 +29,8 @@ struct unit_membership {
     uint32_t first_count;
 };
 
-/* Returns the pod's unit; Also returns UNIT_NONE if the policy counts each pod by itself, or groups
- * by a key of the unit. `annotations` may be NULL: not known. O(known units) look-ups. */
+/* Returns the pod's unit. The result is UNIT_NONE also if the policy counts each pod by itself, or
+ * groups by a key of the unit. `annotations` may be NULL: not known. O(known units) look-ups. */
 struct unit_membership pod_unit_of(const struct labels *pod, const struct labels *annotations,
                                    const struct policy_group_by *by);
 
@@ -43,8 +43,9 @@ struct str pod_unit_mark(const struct unit_membership *unit);
 
 /* A controller that makes units, known by the prefix of the key that marks their pods. */
 struct pod_unit_maker {
-    struct str prefix, group, kind; /* of the pod's owner; kind empty: any */
+    struct str prefix, group, kind; /* `group` and `kind` of the pod's owner; empty kind: any kind
+                                     */
     struct str behind;              /* the API group of the object that makes the unit; "": none */
 };
-/* Returns NULL if the unit's maker is not known. Static. */
+/* Returns the maker of the unit; NULL if the maker is not known. Static. */
 const struct pod_unit_maker *pod_unit_maker(const struct unit_membership *unit);

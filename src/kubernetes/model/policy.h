@@ -40,7 +40,7 @@ struct policy_tier {
     int32_t weight; /* 1..100 */
 };
 
-/* The things that a pod's constraints count. */
+/* The unit in which a pod's constraints count. */
 enum policy_unit {
     POLICY_UNIT_AUTO, /* pods of one known unit (model/pod_units.h) count as one */
     POLICY_UNIT_POD,
@@ -82,7 +82,8 @@ enum policy_target { POLICY_FOR_PODS, POLICY_FOR_PLACEMENTS, POLICY_TARGETS };
 
 struct policy {
     struct str name;
-    int64_t generation; /* of the object in an API server; 0: of a file */
+    int64_t generation; /* generation of the object in an API server; 0: the policy is from a file
+                         */
     int32_t priority;
     enum policy_mode mode;
     /* spec.match */
@@ -90,7 +91,7 @@ struct policy {
     struct selector not_namespaces, not_objects; /* objects that one of these selectors selects are
                                                     left out */
     bool excludes_namespaces, excludes_objects;  /* are not_namespaces and not_objects given? */
-    const struct policy_owner *owners;           /* at least one owner must match */
+    const struct policy_owner *owners;           /* at least one of these owners must match */
     uint32_t owner_count;                        /* 0: any owner matches */
     /* spec.pods */
     const struct policy_spread *spread; /* the most important first */
@@ -98,7 +99,7 @@ struct policy {
     bool replace_defaults;              /* do not keep kube-scheduler's default constraints */
     struct policy_group_by group_by;
     enum policy_locality_mode locality;
-    int32_t tier_percent; /* 1..100: the used part of the tiers' weights; 0: all */
+    int32_t tier_percent; /* 1..100: the used percentage of the tiers' weights; 0: 100 */
     const struct policy_tier *tiers;
     uint32_t tier_count;
     int32_t keep_others_off;  /* weight, 1..100, to keep other pods off cache nodes; 0: not given */
@@ -117,7 +118,8 @@ struct policy {
                                              compare the selectors */
     uint64_t owner_bits;                  /* the object has at least one of these bits; 0: compare
                                              the owners */
-    struct str problem;                   /* why it cannot work, as policy_problem() found; "" */
+    struct str problem;                   /* why the policy cannot work, found by policy_problem();
+                                             "" */
 };
 
 static inline bool policy_has(const struct policy *policy, enum policy_part part) {
@@ -185,14 +187,15 @@ enum { POLICY_OWNERS_MAX = 2 };
 
 /* An object and its namespace (namespace_lookup NULL: the namespace's labels are not known). */
 struct policy_question {
-    enum policy_target target; /* only parts of this target are looked for */
+    enum policy_target target; /* the answer has only parts of this target */
     label_lookup_fn *namespace_lookup;
     const void *namespace_labels;
     uint64_t namespace_bits; /* policy_label_bits() of the namespace's labels; 0: not given */
     const struct labels *object_labels;
     struct policy_owner owners[POLICY_OWNERS_MAX]; /* the object's owner, and that owner's owner */
     uint32_t owner_count;
-    struct str scheduler; /* of a pod; "": policies for every scheduler match */
+    struct str scheduler; /* scheduler of the pod; "": policies match, whichever schedulers they
+                             name */
     bool opts_out;        /* only policies with mode Require match */
     bool any_scheduler;   /* policies with mode Require match pods of every scheduler */
 };

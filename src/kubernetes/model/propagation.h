@@ -26,8 +26,8 @@ struct propagation_policy {
     bool cluster_wide;       /* ClusterPropagationPolicy */
     const struct propagation_selector *selectors;
     uint32_t selector_count;
-    /* Members as they stand in the object; .p NULL without one. The placement has been decoded
-     * without an error. */
+    /* JSON of members, as in the object; .p NULL: the member is absent. The placement has been
+     * decoded without an error. */
     struct str placement, failover, suspension, preserves;
     bool propagates_dependencies;
     struct str scheduler, conflict_resolution; /* with the CRD's defaults */
@@ -42,11 +42,13 @@ struct propagated_object {
     struct str api_version, kind;
     /* An object without a namespace is in `default`, unless its kind is cluster-scoped. */
     struct object_meta meta;
-    bool scope_unknown; /* and it has no namespace: it counts as cluster-scoped */
-    /* Karmada's built-in interpreters read the members below; of other kinds all are zero. */
+    bool scope_unknown; /* the kind's scope is not known and the object has no namespace: it counts
+                           as cluster-scoped */
+    /* Karmada's built-in interpreters read the members below; for other kinds these members are
+     * zero. */
     bool interpreted;
     int32_t replicas;
-    /* JSON as it stands in the object, of a pod's template; .p NULL: none */
+    /* JSON of members of the pod template, as in the object; .p NULL: the member is absent */
     struct str node_selector, hard_affinity, tolerations;
     struct resources requests;
 };

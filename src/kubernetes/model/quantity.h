@@ -57,13 +57,14 @@ bool quantity_short_amount(struct str text, struct quantity_amount *ret);
  */
 struct quantity quantity_decode(struct json_reader *r, struct str *ret_text);
 
-/* Reads likewise, but returns only the value: quicker for usual texts. */
+/* Reads like quantity_decode(), but returns only the value: quicker for usual texts. */
 __int128 quantity_decode_nano(struct json_reader *r);
 
 /*
- * Reads likewise, as the double that upstream's AsApproximateFloat64() returns: the digits times a
- * power of ten, with two roundings. So "0.3" is 3 x 0.1, which is not the double 0.3. Values beyond
- * QUANTITY_MAX_NANO with more than 18 digits saturate; upstream's do not.
+ * Reads like quantity_decode(), but returns the double that upstream's AsApproximateFloat64()
+ * returns: the digits times a power of ten, with two roundings. So "0.3" is 3 x 0.1, which is not
+ * the double 0.3. Values beyond QUANTITY_MAX_NANO with more than 18 digits saturate; upstream's do
+ * not.
  */
 double quantity_decode_double(struct json_reader *r);
 
@@ -72,7 +73,7 @@ int64_t quantity_bytes(struct str text);
 
 /* Returns whole units, rounded away from zero; saturates at the limits of int64. */
 int64_t quantity_value(const struct quantity *q);
-/* The same in thousandths. */
+/* The same as quantity_value(), but in thousandths. */
 int64_t quantity_milli_value(const struct quantity *q);
 
 /*

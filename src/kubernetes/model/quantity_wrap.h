@@ -1,9 +1,9 @@
 /*
  * Quantities that wrap around like those of Kubernetes: the same texts as in quantity.h, but values
- * as resource.Quantity computes them. It holds a number in one of two ways. A short number is an
- * int64 and a scale; scaled up too far, it wraps or becomes 0. A long number is a decimal of any
- * length; a value is its lowest 64 bits. upstream: k8s.io/apimachinery pkg/api/resource
- * quantity.go, amount.go, scale_int.go.
+ * as resource.Quantity computes them. Kubernetes holds a number in one of two forms. A short number
+ * is an int64 and a scale; if it is scaled up too far, it wraps around or becomes 0. A long number
+ * is a decimal of any length; a value is its lowest 64 bits. upstream: k8s.io/apimachinery
+ * pkg/api/resource quantity.go, amount.go, scale_int.go.
  *
  * Exact up to 10^135. Beyond that, long numbers, sums and comparisons saturate, while Kubernetes
  * stays exact; only short numbers stay exact. Thread-safe: values only, no memory.

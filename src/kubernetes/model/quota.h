@@ -10,7 +10,7 @@
 /* status.hard and status.used of a resource. */
 struct quota_amount {
     struct str name;
-    __int128 hard, used; /* nano; 0 where it is not given */
+    __int128 hard, used; /* nano; 0 if not given */
     bool has_hard, has_used;
 };
 /* One of spec.scopes, or of spec.scopeSelector.matchExpressions. */
@@ -23,7 +23,7 @@ struct quota {
     struct object_meta meta;
     const struct quota_scope *scopes; /* spec.scopes first, each with the operator Exists */
     uint32_t scope_count;
-    const struct quota_amount *amounts; /* by name, each once */
+    const struct quota_amount *amounts; /* sorted by name, names unique */
     uint32_t amount_count;
 };
 void quota_decode(struct json_reader *r, struct quota *ret);

@@ -19,11 +19,11 @@ struct resource {
 
 /* Is it a resource that every node has: cpu, memory, ephemeral-storage or pods? */
 bool resource_is_native(struct str name);
-/* Does kube-scheduler look at requests for this resource? It ignores others, such as "storage", a
- * name without a domain, and "pods". upstream: scheduler/util IsScalarResourceName(), and the three
- * native ones. */
+/* Does kube-scheduler look at requests for this resource? It ignores other resources, such as
+ * "storage", a name without a domain, and "pods". upstream: scheduler/util IsScalarResourceName(),
+ * and the three native ones. */
 bool resource_is_scheduled(struct str name);
-/* Does the resource have a domain that is not one of Kubernetes? upstream: apis/core/v1/helper
+/* Does the resource have a domain that is not one of Kubernetes' own? upstream: apis/core/v1/helper
  * IsExtendedResourceName(). */
 bool resource_is_extended(struct str name);
 
@@ -61,8 +61,8 @@ struct amounts {
     uint32_t count, cap;
     uint32_t others; /* part of `count`: all but cpu, memory, ephemeral-storage and pods */
 };
-/* The most resources of one list: these four, for which there is always room, and LIMIT_RESOURCES
- * others. */
+/* The most resources of one list: cpu, memory, ephemeral-storage and pods, for which there is
+ * always room, and LIMIT_RESOURCES other resources. */
 enum { RESOURCES_MOST = LIMIT_RESOURCES + 4 };
 
 /*
@@ -78,12 +78,13 @@ struct requests_decoder {
     struct amounts level, overhead; /* spec.resources.requests, spec.overhead */
     struct amounts level_actuated, level_allocated;
     bool level_reported;   /* status.resources is there */
-    struct str conditions; /* status.conditions, as they stand in the text */
+    struct str conditions; /* JSON of status.conditions, as in the text */
 };
 bool requests_decode_spec(struct json_reader *r, struct str key, struct requests_decoder *d);
 bool requests_decode_status(struct json_reader *r, struct str key, struct requests_decoder *d);
 
-/* Return the number of containers, with initContainers, and the image of a container as written. */
+/* Return the number of containers, initContainers included, and the image of a container as
+ * written. */
 uint32_t requests_containers(const struct requests_decoder *d);
 struct str requests_image(const struct requests_decoder *d, uint32_t container);
 

@@ -4,7 +4,7 @@
  *
  * A compiled selector is canonical: requirements sorted, values sorted and unique. So two selectors
  * with the same requirements, in any order, have the same key bytes (selector_key), and the cache
- * counts once for both.
+ * needs only one count for both.
  */
 #pragma once
 
@@ -27,13 +27,13 @@ struct requirement {
     enum selector_operator op;
     const struct str *values; /* sorted, unique */
     uint32_t value_count;
-    int64_t bound; /* Gt, Lt */
+    int64_t bound; /* the number that Gt or Lt compares with */
 };
 
 struct selector {
     bool nothing; /* a nil LabelSelector: matches no object */
     const struct requirement *items;
-    uint32_t count; /* 0 and not nothing: everything */
+    uint32_t count; /* 0: matches every object, unless `nothing` */
 };
 
 /* One entry of matchExpressions or of a node selector term, as written. */
@@ -80,12 +80,12 @@ int selector_parse(struct str text, struct arena *arena, struct selector *ret,
 
 bool selector_matches(const struct selector *s, label_lookup_fn *lookup, const void *labels);
 
-/* The requirement against the label's value; `value` is NULL when the label is absent. */
+/* Does a label with this value meet the requirement? `value` NULL: the label is absent. */
 bool requirement_matches(const struct requirement *q, const struct str *value);
 
-/* Checks one expression, by the rules of upstream's labels.NewRequirement; Gt and Lt only if
- * allowed. The requirement borrows the values, which are not sorted. Takes no memory. 0 or -EINVAL.
- */
+/* Checks one expression, by the rules of upstream's labels.NewRequirement; Gt and Lt are valid only
+ * with `allow_compare`. The requirement borrows the values, which are not sorted. Takes no memory.
+ * 0 or -EINVAL. */
 int requirement_check(const struct label_expression *from, bool allow_compare,
                       struct requirement *ret, struct err *err) MUST_CHECK;
 /* Checks and compiles one expression. The value list is copied to the arena. */
@@ -98,7 +98,7 @@ void selector_canonicalize(struct requirement *items, uint32_t count, struct sel
 
 /* Are the requirements equal, with values in the same order? */
 bool requirement_eq(const struct requirement *a, const struct requirement *b);
-/* Appends bytes that are equal exactly for equal requirements, resp. selectors. */
+/* Appends bytes that are equal exactly for equal requirements or selectors. */
 void requirement_key(const struct requirement *q, struct strbuf *out);
 void selector_key(const struct selector *s, struct strbuf *out);
 /* Appends a string and its length. The keys above are made of such pairs. */
@@ -114,7 +114,7 @@ static inline void cost_add(struct cost *sum, struct cost more) {
     sum->bytes += more.bytes;
 }
 
-/* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
+/* Copies a selector or a requirement, with its strings, into the arena. Returns 0 or -ENOMEM. */
 int selector_copy(const struct selector *from, struct arena *arena,
                   struct selector *ret) MUST_CHECK;
 int requirement_copy(const struct requirement *from, struct arena *arena,

@@ -11,11 +11,11 @@
 /*
  * Returns the text, in the arena; "" if the selector compiles. It describes the first problem, in
  * matchLabels by key (upstream: in the random order of a Go map), then in the expressions in order.
- * Cut after SELECTOR_PROBLEM_BYTES. On failure arena_failed().
+ * The text is cut after SELECTOR_PROBLEM_BYTES. On failure arena_failed().
  */
 struct str selector_problem(const struct label_selector *selector, struct arena *arena);
 
 /* The same for one requirement, key == value. */
 struct str selector_problem_equals(struct str key, struct str value, struct arena *arena);
 
-enum { SELECTOR_PROBLEM_BYTES = 32768 }; /* the most that a condition's message may have */
+enum { SELECTOR_PROBLEM_BYTES = 32768 }; /* most bytes of a condition's message */

@@ -28,7 +28,8 @@ struct storage_facts {
     /* of a claim */
     struct str volume;              /* volumeName; "": none */
     bool bind_completed;            /* its binding is complete */
-    bool has_node;                  /* kube-scheduler has selected a node for its volume: ... */
+    bool has_node;                  /* kube-scheduler has selected a node for the claim's volume:
+                                       ... */
     struct str node;                /* ... this one */
     struct label_selector selector; /* selects volumes; not present: any volume */
     /* of a volume */
@@ -41,8 +42,8 @@ struct storage_facts {
 };
 
 /* Appends the text of an object, given as JSON. Its members are copied unread: a member of a wrong
- * type is an error of storage_decode(). Only a claim keeps its uid, which volumes name: without
- * theirs, volumes that are alike have one text. */
+ * type is an error of storage_decode(). Only a claim keeps its uid, because volumes name it. A
+ * volume does not keep its uid, so that volumes that are alike have the same text. */
 void storage_shorten(struct str object, bool is_claim, struct arena *arena, struct json_writer *w);
 /* Reads such a text. Returns 0, -EINVAL or -ENOMEM. */
 int storage_decode(struct str text, struct arena *arena, struct storage_facts *ret) MUST_CHECK;
@@ -50,8 +51,8 @@ int storage_decode(struct str text, struct arena *arena, struct storage_facts *r
 /* Is the claim bound to its volume? A claim of a hand-written file, without any status, counts as
  * bound to the volume that it names. */
 bool storage_claim_is_bound(const struct storage_facts *claim);
-/* May the claim, which is not bound, be bound to this volume on some node? `volume_is_its` receives
- * whether the volume names this claim. upstream: FindMatchingVolume. */
+/* May the claim, which is not bound, be bound to this volume on some node? Sets *ret_is_its: does
+ * the volume name this claim? upstream: FindMatchingVolume. */
 struct storage_claim {
     struct str namespace, name;
     const struct storage_facts *facts;
@@ -60,6 +61,6 @@ struct storage_claim {
 bool storage_volume_fits(const struct storage_claim *claim, const struct storage_facts *volume,
                          bool *ret_is_its);
 
-/* Appends a StorageClass's allowedTopologies in the form of a volume's spec.nodeAffinity; nothing
- * if it has none. */
+/* Appends a StorageClass's allowedTopologies in the form of a volume's spec.nodeAffinity; appends
+ * nothing if the class has no allowedTopologies. */
 void storage_topologies(struct str class, struct arena *arena, struct json_writer *w);

@@ -54,5 +54,5 @@ bool taints_avoided(const struct taint *taints, uint32_t count, struct toleratio
 void tolerations_key(struct tolerations tolerations, struct strbuf *out);
 /* Returns the most steps to match one taint, and the approximate bytes of a copy. */
 struct cost tolerations_cost(struct tolerations tolerations);
-/* A copy that owns its strings, in the arena. On failure arena_failed(). */
+/* Copies the tolerations and their strings into the arena. On failure arena_failed(). */
 struct tolerations tolerations_copy(struct tolerations from, struct arena *arena);

@@ -10,21 +10,21 @@
 
 struct workload_name {
     struct object_type type;
-    struct str name; /* borrowed from the controller's */
+    struct str name; /* borrowed from the controller's name */
 };
 
 /* A workload as its pods name it. */
 struct workload_key {
     struct str kind, namespace, name;
 };
-/* Do the pod's ownerReferences name it as the controller? */
+/* Do the pod's ownerReferences name the workload as the controller? */
 bool is_controlled_by(const struct object_meta *pod, const struct workload_key *workload);
 
 /* Returns the controller that the pod's ownerReferences name. A pod without a controller counts as
- * its own: kind Pod of the core group, and the pod's name. */
+ * its own controller: kind Pod of the core group, and the pod's name. */
 struct workload_name controller_of(const struct object_meta *pod);
-/* The same for a Placement of Open Cluster Management: without a controller it counts as its own.
- */
+/* The same for a Placement of Open Cluster Management: a Placement without a controller counts as
+ * its own controller. */
 struct workload_name placement_controller_of(const struct object_meta *placement);
 
 /*
@@ -41,26 +41,26 @@ struct workload_name placement_controller_of(const struct object_meta *placement
 struct workload_name workload_of(struct workload_name controller, label_lookup_fn *lookup,
                                  const void *labels);
 
-/* Is it a DaemonSet of Kubernetes itself? Pods of other DaemonSet kinds are recognized by their
- * node affinity. */
+/* Is the controller a DaemonSet of Kubernetes itself? Pods of other DaemonSet kinds are recognized
+ * by their node affinity. */
 bool is_daemon_set(struct object_type controller);
-/* Is it a Node? Kubelets name their Node as the controller of their mirror pods, but other users
- * can do so, too. upstream: pkg/kubelet/pod/mirror_client.go */
+/* Is the controller a Node? Kubelets name their Node as the controller of their mirror pods, but
+ * other users can do so, too. upstream: pkg/kubelet/pod/mirror_client.go */
 bool is_node(struct object_type controller);
 /* Does this controller, and not a scheduler, choose the node of its pods? A DaemonSet and a Node
  * do. */
 bool controller_chooses_node(struct object_type controller);
 
-/* Returns the group of one of Kubernetes' own kinds of workloads; false: `kind` is not one. Static.
- */
+/* Sets *ret_group to the group of one of Kubernetes' own kinds of workloads. Returns false if
+ * `kind` is another kind. Static. */
 bool built_in_workload(struct str kind, struct str *ret_group);
-/* Returns the one of these kinds with the nearest spelling; both parts are empty if none is near.
- * Static. */
+/* Returns the kind of workload of Kubernetes with the nearest spelling; both parts are empty if no
+ * kind is near. Static. */
 struct object_type built_in_workload_near(struct str kind);
 
 /*
- * Is the user that controller of kube-controller-manager that creates pods with this owner? If its
- * controllers have no separate accounts, they all are one user. Other users may create pods with
- * any owner. upstream: cmd/kube-controller-manager/names.
+ * Is the user that controller of kube-controller-manager that creates pods with this owner? If the
+ * controllers have no separate accounts, all controllers are one user. Other users may create pods
+ * with any owner. upstream: cmd/kube-controller-manager/names.
  */
 bool is_pod_controller(struct str user, struct object_type owner);
