@@ -81,7 +81,7 @@ void node_selector_decode(struct json_reader *r, struct node_affinity *affinity)
     }
 }
 
-/* Reads only member `name` of the next object, with `inside`, and skips the other members. */
+/* Reads only member `name` of the next object, by calling `inside`, and skips the other members. */
 static void only_member(struct json_reader *r, struct str name,
                         void (*inside)(struct json_reader *, struct node_affinity *),
                         struct node_affinity *affinity) {
@@ -124,8 +124,8 @@ void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity)
                 affinity);
 }
 
-/* upstream matches a volume's terms with the labels of a node alone, and then passes over
- * matchFields: a term of nothing else matches every node. */
+/* For a volume's terms, upstream compares only the labels of a node, and ignores matchFields: so a
+ * term that has only matchFields matches every node. */
 void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
     static const struct str no_node[] = {{"-", 1}};
     static const struct requirement any_node[] = {
@@ -190,8 +190,7 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
 static const struct str *named_node(const struct node_selector_term *term) {
     for (uint32_t i = 0; i < term->field_count; i++)
         if (str_eq(term->fields[i].key, STR("metadata.name")) && term->fields[i].op == SELECTOR_IN)
-            return &term->fields[i].values[0]; /* it has exactly one value, otherwise the term would
-                                                  be invalid */
+            return &term->fields[i].values[0]; /* a valid term has exactly one value here */
     return NULL;
 }
 
@@ -210,8 +209,8 @@ bool node_affinity_names_node(const struct node_affinity *affinity) {
 
 /* ---- comparing ---- */
 
-/* Are the requirements equal? Takes a step, and one more for each four values that it may compare.
- */
+/* Are the requirements equal? Takes one step, and one more step for each four values that may be
+ * compared. */
 static bool same(const struct requirement *a, const struct requirement *b, struct steps *steps) {
     uint32_t values = a->value_count < b->value_count ? a->value_count : b->value_count;
     return steps_take(steps, 1 + values / 4) && requirement_eq(a, b);

@@ -1,16 +1,17 @@
-/* Copies a cluster into one block: the cluster, its arrays (those with the widest items first), and
- * their text. */
+/* Copies a cluster into one block: the cluster, its arrays (arrays with the widest items first),
+ * and their text. */
 #include "model/karmada.h"
 
 #include <stdlib.h>
 
-/* The size of the cluster, rounded up so that an array with the widest items may follow. */
+/* The size of struct karmada_cluster, rounded up so that an array with the widest items may follow.
+ */
 enum {
     WIDEST = sizeof(__int128),
     HEAD = (sizeof(struct karmada_cluster) + WIDEST - 1) / WIDEST * WIDEST,
 };
 
-/* ---- how much ---- */
+/* ---- sizes ---- */
 
 static size_t text_of_access(const struct karmada_access *a) {
     return a->endpoint.n + a->secret_namespace.n + a->secret_name.n + a->proxy_url.n +

@@ -109,7 +109,7 @@ static int64_t peek_generation(const struct json_reader *r) {
         if (str_eq(key, STR("generation")) && json_peek(&ahead) == JSON_NUMBER)
             generation = json_integer(&ahead, INT64_MIN, INT64_MAX);
         else
-            (void)json_skip(&ahead); /* the real pass reports broken text */
+            (void)json_skip(&ahead); /* the decoding pass reports broken text */
     return json_failed(&ahead) ? 0 : generation;
 }
 
@@ -151,7 +151,7 @@ void binding_decode(struct json_reader *r, struct binding *ret) {
     if (ret->cluster_wide)
         ret->meta.namespace = (struct str){0};
     else if (str_empty(ret->meta.namespace))
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
     applied_placement(ret);
 }
 

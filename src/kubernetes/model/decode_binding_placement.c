@@ -35,8 +35,8 @@ static const struct str *names_decode(struct json_reader *r, uint32_t *ret_count
     return names;
 }
 
-/* Did a selector fail to compile because of its text, so that it matches nothing? Other errors stay
- * in r. */
+/* Did a selector fail to compile because its text is wrong? Then the selector matches nothing.
+ * Other errors stay in r. */
 static bool is_invalid(struct json_reader *r, int failed, const struct err *err) {
     if (failed != 0 && failed != -EINVAL && failed != -ENOMEM)
         json_fail(r, "%s", err->text);
@@ -54,7 +54,8 @@ static void affinity_labels_read(struct json_reader *r, void *into) {
     ret->invalid = is_invalid(r, failed, &err) || ret->invalid;
 }
 
-/* Upstream checks neither key nor values of an expression on zones, and Exists may have values. */
+/* upstream checks neither the key nor the values of an expression on zones, and Exists may have
+ * values. */
 static int zone_compile(const struct label_expression *from, struct arena *arena,
                         struct requirement *ret) {
     static const struct {

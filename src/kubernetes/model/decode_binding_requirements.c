@@ -7,7 +7,7 @@
 
 struct written_request {
     struct request request;
-    uint32_t at; /* its position in the text */
+    uint32_t at; /* position in the text */
 };
 
 static int by_name(const void *a, const void *b) {
@@ -16,7 +16,7 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (left->at > right->at) - (left->at < right->at);
 }
 
-/* Sorts the requests by name; of equal names the last counts. */
+/* Sorts the requests by name; of equal names the last one counts. */
 static void gather(struct json_reader *r, struct written_request *all, uint32_t all_count,
                    struct replica_requirements *ret) {
     struct request *requests = arena_array(r->arena, all_count, sizeof *requests);

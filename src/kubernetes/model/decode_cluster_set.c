@@ -38,5 +38,5 @@ void cluster_set_binding_decode(struct json_reader *r, struct object_meta *ret) 
     *ret = (struct object_meta){0};
     json_fields(r, &JSON_ROWS(fields), ret);
     if (str_empty(ret->namespace))
-        ret->namespace = STR("default"); /* as kubectl reads it */
+        ret->namespace = STR("default"); /* kubectl's default namespace */
 }

@@ -56,8 +56,8 @@ static void kinds_decode(struct json_reader *r, struct str group_version, struct
     }
 }
 
-/* Reads a group of APIs. First looks up groupVersion, without moving the reader, because resources
- * may stand before it. */
+/* Reads a group of APIs. First looks up groupVersion, without moving the reader, because
+ * `resources` may be written before groupVersion. */
 static void group_decode(struct json_reader *r, struct served *served) {
     const struct str group_version = json_peek_member(r, STR("groupVersion"));
     struct str key;
@@ -65,7 +65,7 @@ static void group_decode(struct json_reader *r, struct served *served) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("groupVersion")))
-            (void)json_string(r); /* it was read before; errors stay in r */
+            (void)json_string(r); /* groupVersion was read before; errors stay in r */
         else if (str_eq(key, STR("resources")))
             kinds_decode(r, group_version, served);
     }

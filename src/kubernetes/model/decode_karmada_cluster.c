@@ -67,8 +67,8 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(left->name, right->name);
 }
 
-/* Subtracts an amount. A zero takes over the format of the subtracted amount. upstream: resource
- * Quantity.Sub() */
+/* Subtracts an amount. If *from is zero, it gets the format of the subtracted amount. upstream:
+ * resource Quantity.Sub() */
 static void subtract(struct quantity *from, const struct karmada_resource *resource,
                      enum karmada_amount which, enum quantity_format format) {
     if ((resource->given & 1u << which) == 0)
@@ -102,7 +102,7 @@ static int64_t free_pods_of(const struct karmada_resource *pods) {
     return left;
 }
 
-/* Merges the amounts of each resource that were read. */
+/* Merges the amounts that were read into one item for each resource. */
 static void gather(struct json_reader *r, struct summary *s, struct karmada_cluster *ret) {
     struct karmada_resource *resources = arena_array(r->arena, s->count, sizeof *resources);
     uint32_t count = 0;
@@ -135,7 +135,7 @@ static void gather(struct json_reader *r, struct summary *s, struct karmada_clus
 /* ---- properties ---- */
 
 static struct str joined(const struct str *parts, uint32_t count, struct arena *arena) {
-    size_t n = count; /* with a comma after each */
+    size_t n = count; /* a comma after each part */
     if (count < 2)
         return count == 1 ? parts[0] : (struct str){0};
     for (uint32_t i = 0; i < count; i++)
@@ -168,7 +168,7 @@ static void name_fields(struct json_reader *r, struct karmada_cluster *ret) {
 
 /* ---- the object ---- */
 
-/* Skips headers that are no object: no API server stores such headers. */
+/* Reads headers. Skips headers that are no object: no API server stores such headers. */
 static void headers_read(struct json_reader *r, void *into) {
     if (json_peek(r) == JSON_OBJECT)
         *(struct str *)into = json_skip(r);

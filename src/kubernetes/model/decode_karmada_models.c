@@ -13,7 +13,7 @@
 
 struct read_range {
     struct karmada_range range;
-    uint32_t place; /* its position in the text */
+    uint32_t place; /* position in the text */
 };
 
 static void range_decode(struct json_reader *r, void *into) {
@@ -41,7 +41,7 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Sorts the ranges by name; of equal names the last counts. */
+/* Sorts the ranges by name; of equal names the last one counts. */
 static void ranges_decode(struct json_reader *r, struct karmada_model *model) {
     uint32_t count, kept = 0;
     struct read_range *read = json_array_of(r, sizeof *read, LIMIT_RESOURCES, range_decode, &count);
@@ -96,7 +96,7 @@ void karmada_modelings_decode(struct json_reader *r, struct karmada_models *ret)
 
 /* ---- nodes of each grade ---- */
 
-/* A model's place among the others, or a count of nodes. */
+/* The grade and the index of a model. */
 struct graded {
     int64_t grade;
     uint32_t place;

@@ -24,14 +24,14 @@ static uint32_t place_of(const struct amount_list *list, struct str name, bool *
     return (uint32_t)sorted_place(list->items, list->count, resource_name, name, ret_found);
 }
 
-/* Returns NULL if the name is not in the list. */
+/* Returns the amount of a name; NULL if the name is not in the list. */
 static int64_t *find_amount(const struct amount_list *list, struct str name) {
     bool found;
     const uint32_t at = place_of(list, name, &found);
     return found ? &list->items[at].amount : NULL;
 }
 
-/* Returns the amount of a name, which is 0 if the name is new. NULL: too many names, or no memory.
+/* Returns the amount of a name; a new name gets the amount 0. NULL: too many names, or no memory.
  */
 static int64_t *amount_in(struct json_reader *r, struct amount_list *list, struct str name) {
     bool found;
@@ -62,8 +62,8 @@ static void raise(int64_t *to, int64_t amount) {
     *to = amount > *to ? amount : *to;
 }
 
-/* Merges `from` into `to`. `from` is of one object, or has the largest amounts of several: in it a
- * name has at most the larger of its amount and `beyond`. */
+/* Merges `from` into `to`. `from` has the amounts of one object, or the largest amounts of several
+ * objects: in `from` a name has at most the larger of its amount and `beyond`. */
 static void merge(struct json_reader *r, struct amount_list *to, const struct amount_list *from,
                   void (*one)(int64_t *to, int64_t amount)) {
     int64_t beyond = from->beyond;
@@ -77,7 +77,7 @@ static void merge(struct json_reader *r, struct amount_list *to, const struct am
     one(&to->beyond, beyond);
 }
 
-/* Reads amounts. An amount of 0 takes no place in the list, unless `zeros` are kept. */
+/* Reads amounts. An amount of 0 takes no place in the list, unless `zeros` is true. */
 static void amounts_decode(struct json_reader *r, bool zeros, struct amount_list *ret) {
     struct str key;
     *ret = (struct amount_list){0};
@@ -107,7 +107,7 @@ struct requests {
     struct amount_list containers, most, overhead;
 };
 
-/* Adds the limits of resources that have no request, not even one of 0. */
+/* Adds the limits of resources that have no request, not even a request of 0. */
 static void fill_by_limits(struct json_reader *r, struct amount_list *to,
                            const struct amount_list *limits) {
     raise(&to->beyond, limits->beyond);
@@ -167,7 +167,7 @@ static bool requests_decode(struct json_reader *r, struct str key, struct reques
     return true;
 }
 
-/* Sums up, and returns the amounts above 0. */
+/* Sums up the requests, and returns the amounts above 0. */
 static struct resources sum_of(struct json_reader *r, struct requests *requests,
                                int64_t *ret_beyond) {
     struct amount_list *all = &requests->containers;
@@ -199,7 +199,7 @@ static void spec_decode(struct json_reader *r, struct karmada_pod *pod, struct r
             pod->node_name = json_string(r);
 }
 
-/* Decodes a condition. If there are several of one type, the first counts. */
+/* Decodes a condition. If several conditions have one type, the first condition counts. */
 static void condition_decode(struct json_reader *r, struct karmada_pod *pod, bool *seen) {
     struct str key, type = {0}, status = {0}, reason = {0};
     bool has_transition = false;

@@ -12,7 +12,7 @@ static bool peek_created(const struct json_reader *r, int64_t *ret_ms) {
         return false;
     while (json_member(&ahead, &key))
         if (str_eq(key, STR("creationTimestamp")))
-            found = json_time(&ahead, ret_ms); /* the real pass reports broken text */
+            found = json_time(&ahead, ret_ms); /* the decoding pass reports broken text */
     return found;
 }
 

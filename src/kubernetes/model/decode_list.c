@@ -1,7 +1,7 @@
 /*
  * Walks a document of any shape down to its single objects. Members may come in any order, so a
- * copy of the reader looks ahead for the kind of an object; this skips all members before it. That
- * is expensive for a List of kubectl, where "items", almost the whole document, comes before
+ * copy of the reader looks ahead for the kind of an object, and skips all members before the kind.
+ * This is expensive for a List of kubectl, where "items", almost the whole document, comes before
  * "kind". So if the first item states its own kind, the document counts as a List at once; its kind
  * is checked when the walk reaches it.
  */
@@ -15,7 +15,7 @@ struct walk {
     object_read_fn *read;
     void *ctx;
     struct err *err;
-    int failed; /* what read returned */
+    int failed; /* the error that `read` returned */
 };
 
 static bool is_list(struct str kind) {
@@ -31,13 +31,13 @@ static bool is_ours(struct object_type type) {
     return watched_kind_find(type) != NULL;
 }
 
-/* Do we watch this kind, or the kind of the list's items, in some group? */
+/* Does Evenkeel watch this kind, or the kind of the list's items, in some group? */
 static bool needs_group(struct str kind) {
     return is_ours((struct object_type){.kind = without_list(kind)});
 }
 
-/* Returns the type of the next object; without apiVersion if the kind is enough. Both members
- * usually come first. */
+/* Returns the type of the next object; without apiVersion if the kind is enough. The members
+ * apiVersion and kind usually come first. */
 static struct object_type peek_type(const struct json_reader *r) {
     struct json_reader ahead = *r;
     struct str api = {0}, kind = {0}, key;
@@ -48,7 +48,7 @@ static struct object_type peek_type(const struct json_reader *r) {
                            : str_eq(key, STR("apiVersion")) ? &api
                                                             : NULL;
         if (into != NULL && into->n == 0 && json_peek(&ahead) == JSON_STRING)
-            *into = json_string(&ahead); /* a broken document is reported by the real pass */
+            *into = json_string(&ahead); /* the decoding pass reports a broken document */
     }
     return object_type_of(api, kind);
 }
@@ -57,9 +57,9 @@ static void read_object(struct json_reader *r, struct object_type type, struct w
     walk->failed = walk->read(walk->ctx, type, r, walk->err);
 }
 
-/* Returns the type of items without a kind: Node in a "NodeList" of the nodes' group; no kind if we
- * do not know it. The strings are from the table, because strings of the list are freed after each
- * item. */
+/* Returns the type of items without a kind: Node in a "NodeList" of the nodes' group; no kind if
+ * Evenkeel does not know the kind. The strings are from the table, because strings of the list are
+ * freed after each item. */
 static struct object_type item_type(struct object_type list) {
     const struct watched_kind *row =
         is_list(list.kind)
@@ -71,16 +71,17 @@ static struct object_type item_type(struct object_type list) {
                                 str_of(row->kind)};
 }
 
-/* Is it a list of objects that we read? A kind such as "AllowList" may be that of a single object.
- */
+/* Is it a list of objects that Evenkeel reads? A kind such as "AllowList" may be the kind of a
+ * single object. */
 static bool is_list_of_ours(struct object_type type) {
     return str_eq(type.kind, STR("List")) || item_type(type).kind.n > 0;
 }
 
 struct list {
     struct object_type inherited;      /* the type of items without a kind */
-    bool presumed;                     /* it has items, but its own kind was not read yet */
-    const struct json_reader *unknown; /* where the list begins, until `inherited` is looked up */
+    bool presumed;                     /* the list has items, but its own kind was not read yet */
+    const struct json_reader *unknown; /* a reader at the list's begin, until `inherited` is known
+                                        */
 };
 
 static struct object_type inherited_type(struct list *list) {
@@ -137,7 +138,7 @@ static void walk_list(struct json_reader *r, struct list *list, struct walk *wal
     walk->levels--;
 }
 
-/* Are the next items objects that we read? Looks only at the first one. */
+/* Are the next items objects that Evenkeel reads? Looks only at the first item. */
 static bool items_of_ours(struct json_reader *r) {
     if (json_peek(r) != JSON_ARRAY || !json_array(r) || !json_element(r))
         return false;
@@ -145,7 +146,7 @@ static bool items_of_ours(struct json_reader *r) {
     return is_list_of_ours(type) || is_ours(type);
 }
 
-/* Returns the type of the next document; without a kind if it has none. */
+/* Returns the type of the next document; if the document has no kind, the type has no kind. */
 static struct object_type document_type(const struct json_reader *r, bool *ret_presumed) {
     struct json_reader ahead = *r;
     struct str key;

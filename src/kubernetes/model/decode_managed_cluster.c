@@ -26,7 +26,7 @@ static const struct json_field taint_fields[] = {
 
 struct claim {
     struct str name, value;
-    size_t place; /* its position among the claims in the text */
+    size_t place; /* position among the claims in the text */
 };
 
 struct claims {

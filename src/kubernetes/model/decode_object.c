@@ -27,7 +27,7 @@ void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail d
     *ret = (struct object){.kind = kind};
     switch (kind) {
     case OBJECT_OTHER:
-        (void)json_skip(r); /* we read nothing of it; errors stay in r */
+        (void)json_skip(r); /* the object is not needed; errors stay in r */
         return;
     case OBJECT_POD:
         pod_decode(r, detail, &ret->pod);

@@ -138,7 +138,7 @@ static const struct json_field placement_fields[] = {
     JSON_CALL_WHOLE("spec", spec_read),
 };
 
-/* Puts the warning about the version before the others. */
+/* Puts the warning about the version before the other warnings. */
 static void warn_of_version(struct json_reader *r, struct placement_warnings *warnings) {
     struct str *items = arena_array(r->arena, (size_t)warnings->count + 1, sizeof *items);
     if (items == NULL)
@@ -162,7 +162,7 @@ void placement_decode_as(struct json_reader *r, struct placement_reading how,
     ret->warnings = x.warnings.items;
     ret->warning_count = x.warnings.count;
     if (str_empty(ret->meta.namespace))
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
 }
 
 void placement_decode(struct json_reader *r, struct placement *ret) {

@@ -37,5 +37,5 @@ void placement_decision_decode(struct json_reader *r, struct placement_decision 
         ret->reasons = placement_reasons_add(ret->reasons, read.items[i].reason);
     }
     if (str_empty(ret->meta.namespace))
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
 }

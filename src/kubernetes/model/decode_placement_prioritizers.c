@@ -4,7 +4,8 @@
 #include "model/decode_placement.h"
 #include "model/fields.h"
 
-/* One configuration, while it is read; only the reader of the list knows its index. */
+/* One configuration, while it is read. Its index is known only to the function that reads the list.
+ */
 struct configuration {
     struct placement_prioritizer prioritizer;
     struct str name;
@@ -72,7 +73,7 @@ static void warn(struct json_reader *r, struct placement_warnings *w, struct str
     items[w->count++] = sentence;
 }
 
-/* Uses the old name if scoreCoordinate.builtIn is not given; warns. */
+/* Uses the old `name` if scoreCoordinate.builtIn is not given. Adds a warning in both cases. */
 static void use_name(struct json_reader *r, uint32_t index, struct configuration *c,
                      struct placement_warnings *w) {
     static const char text[] = "spec.prioritizerPolicy.configurations[%u].name is deprecated: use "

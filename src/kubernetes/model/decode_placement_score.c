@@ -6,7 +6,7 @@
 
 struct placed_item {
     struct placement_score_item item;
-    uint32_t place; /* its position in the text */
+    uint32_t place; /* position in the text */
 };
 
 /* An AddOnPlacementScore, while it is read. */
@@ -36,7 +36,7 @@ static int by_name_and_place(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Sorts the scores by name; keeps the last one of each name. */
+/* Sorts the scores by name; of equal names keeps only the last score. */
 static void gather(struct json_reader *r, struct read_score *read) {
     struct placed_item *placed = read->items;
     uint32_t kept = 0;
@@ -65,5 +65,5 @@ void placement_score_decode(struct json_reader *r, struct placement_score *ret) 
     gather(r, &read);
     *ret = read.score;
     if (str_empty(ret->meta.namespace))
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
 }

@@ -2,7 +2,7 @@
 
 #include "base/json_fields.h"
 
-/* A volume: the name of its claim, or its image; or a claim is made for it. */
+/* A volume: the name of its claim, or its image; or Kubernetes makes a claim for the volume. */
 struct volume {
     struct str claim, image;
     bool makes_claim;
@@ -28,7 +28,7 @@ static struct volume volume_decode(struct json_reader *r) {
 /* Returns the name that container runtimes use. upstream: imagelocality normalizedImageName(). */
 static struct str image_name(struct str name, struct arena *arena) {
     static const char latest[] = ":latest";
-    size_t slash = 0, colon = 0; /* the position after the last one */
+    size_t slash = 0, colon = 0; /* the position after the last '/' or ':' */
     for (size_t i = 0; i < name.n; i++) {
         slash = name.p[i] == '/' ? i + 1 : slash;
         colon = name.p[i] == ':' ? i + 1 : colon;
@@ -51,13 +51,13 @@ static void add_image(struct json_reader *r, struct pod *pod, struct str name) {
     pod->images = images;
 }
 
-/* Reads claims and images of volumes. Skips claims beyond LIMIT_CLAIMS: they only improve a score,
- * so no pod is refused because of them. */
+/* Reads claims and images of volumes. Skips claims beyond LIMIT_CLAIMS: claims only improve a
+ * score, so too many claims are no reason to refuse a pod. */
 static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str *claims = NULL;
     uint32_t count = 0, cap = 0;
     if (detail == POD_RUNNING && json_peek(r) != JSON_ARRAY) {
-        (void)json_skip(r); /* the pod counts anyway; errors stay in r */
+        (void)json_skip(r); /* the pod counts without its volumes; errors stay in r */
         return;
     }
     if (!json_array(r))
@@ -116,7 +116,7 @@ struct waiting {
     bool hard, gated;
 };
 
-/* Is there a hard constraint? Passes over values of another type: the pod counts anyway. */
+/* Is there a hard constraint? Skips values of another JSON type: the pod counts without them. */
 static bool any_is_hard(struct json_reader *r) {
     struct str key;
     bool hard = false;
@@ -142,9 +142,10 @@ static void waiting_decode(struct json_reader *r, struct str key, struct waiting
     if (str_eq(key, STR("topologySpreadConstraints")))
         ret->hard = any_is_hard(r);
     else if (str_eq(key, STR("schedulingGates")))
-        ret->gated = json_skip(r).n > STR("[]").n; /* of an API server: an array without blanks */
+        ret->gated = json_skip(r).n > STR("[]").n; /* an API server writes an array without blanks
+                                                    */
     else
-        (void)json_skip(r); /* counting needs no more; errors stay in r */
+        (void)json_skip(r); /* counting needs no other member; errors stay in r */
 }
 
 static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod,
@@ -189,7 +190,7 @@ static void status_decode(struct json_reader *r, struct pod *pod,
             struct str phase = json_string(r);
             pod->finished = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
         } else if (!requests_decode_status(r, key, requests)) {
-            (void)json_skip(r); /* we need no other member; errors stay in r */
+            (void)json_skip(r); /* no other member is needed; errors stay in r */
         }
     }
 }
@@ -214,7 +215,7 @@ void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret) 
         ret->containers++;
     }
     if (ret->meta.namespace.n == 0)
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
 }
 
 int pod_as_stored(struct pod *pod, struct arena *arena) {

@@ -227,7 +227,7 @@ static const struct json_field placements_fields[] = {
     JSON_NO_OTHERS,
 };
 
-/* ---- what it is for ---- */
+/* ---- the objects of a policy ---- */
 
 static void exclude_decode(struct json_reader *r, struct policy *policy) {
     struct str key;
@@ -321,7 +321,7 @@ static const struct json_field spec_fields[] = {
     JSON_NO_OTHERS,
 };
 
-/* Returns false after null. */
+/* Reads the spec. Returns false if the spec is null. */
 static bool spec_decode(struct json_reader *r, struct policy *policy) {
     const bool given = json_peek(r) == JSON_OBJECT;
     json_fields(r, &JSON_ROWS(spec_fields), policy);

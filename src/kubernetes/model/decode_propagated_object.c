@@ -1,6 +1,7 @@
 /*
- * Reads an object that a policy may select, as Karmada's built-in interpreters of replicas read it
- * from the API server. So the API server's defaults apply: one replica if the number is not given.
+ * Reads an object that a policy may select, as Karmada's built-in interpreters of replicas read the
+ * object from the API server. So the API server's defaults apply: one replica if the number is not
+ * given.
  */
 #include "model/propagation.h"
 
@@ -13,7 +14,7 @@
 
 /* ---- pods ---- */
 
-/* Keeps the value as it stands, after a decoder has read it well. */
+/* Returns the value's JSON, if a decoder has read the value without an error. */
 static struct str checked_text(struct json_reader *r, const struct json_reader *ahead) {
     if (!json_failed(ahead))
         return json_skip(r);
@@ -132,13 +133,14 @@ static json_read_fn *interpreter_of(const struct propagated_object *object) {
     return NULL;
 }
 
-/* As an API server would store it, which ignores the namespace of a cluster-scoped object. */
+/* Sets the namespace that an API server would store: the server ignores the namespace of a
+ * cluster-scoped object. */
 static void set_namespace(struct propagated_object *ret) {
     const enum kind_scope scope = kind_scope_of(api_group(ret->api_version), ret->kind);
     if (scope == SCOPE_CLUSTER)
         ret->meta.namespace = STR("");
     else if (scope == SCOPE_NAMESPACED && str_empty(ret->meta.namespace))
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
     ret->scope_unknown = scope == SCOPE_UNKNOWN && str_empty(ret->meta.namespace);
 }
 

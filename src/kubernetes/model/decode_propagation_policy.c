@@ -14,7 +14,7 @@ static void labels_selector_read(struct json_reader *r, void *into) {
     ret->label_selector = label_selector_decode(r);
     if (json_failed(r) || arena_failed(r->arena) || !ret->label_selector.present)
         return;
-    /* upstream takes a selector that does not compile for one that does not match */
+    /* upstream treats a selector that does not compile like a selector that matches nothing */
     ret->invalid = selector_compile(&ret->label_selector, (struct labels){0}, r->arena,
                                     &ret->labels, &err) == -EINVAL;
 }
@@ -27,12 +27,12 @@ static const struct json_field selector_fields[] = {
     JSON_CALL_WHOLE("labelSelector", labels_selector_read),
 };
 
-/* Keeps the value as it stands; null counts as absent. */
+/* Keeps the value's JSON; null counts as absent. */
 static void text_read(struct json_reader *r, void *into) {
     *(struct str *)into = json_null(r) ? (struct str){0} : json_skip(r);
 }
 
-/* Decodes ahead, so that an error names its path in the policy. */
+/* Decodes a copy of the placement first, so that an error names its path in the policy. */
 static void placement_read(struct json_reader *r, void *into) {
     struct json_reader ahead = *r;
     struct cluster_placement placement;
@@ -79,7 +79,7 @@ void propagation_policy_read(struct json_reader *r, struct propagation_policy *r
     if (cluster_wide)
         ret->meta.namespace = (struct str){0};
     else if (str_empty(ret->meta.namespace))
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
     if (!json_failed(r) && str_empty(ret->meta.name))
         json_fail(r, "metadata.name is required");
 }

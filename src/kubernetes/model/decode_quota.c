@@ -96,7 +96,7 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Sorts the amounts by name; of duplicates the last counts. */
+/* Sorts the amounts by name; of equal names the last amount counts. */
 static void gather(struct json_reader *r, const struct read_amounts *all, struct quota *quota) {
     struct quota_amount *amounts = arena_array(r->arena, all->count, sizeof *amounts);
     uint32_t count = 0;

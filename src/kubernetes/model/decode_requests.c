@@ -20,7 +20,7 @@ struct amount {
 struct container {
     struct str name, image;
     struct amounts requests;
-    bool always; /* restartPolicy: as an init container it is a sidecar */
+    bool always; /* restartPolicy is Always: such an init container is a sidecar */
     const struct host_port *ports;
     uint32_t port_count;
 };
@@ -68,7 +68,7 @@ bool resource_is_scheduled(struct str name) {
 
 /* ---- lists of amounts ---- */
 
-/* Returns the first place whose name is not before `name`. */
+/* Returns the index of the first item that does not sort before `name`. */
 static uint32_t lower_bound(const struct amounts *list, struct str name) {
     uint32_t low = 0, high = list->count;
     while (low < high) {
@@ -99,7 +99,7 @@ static bool is_of_level(struct str name) {
            str_has_prefix(name, STR("hugepages-"));
 }
 
-/* Returns the item of a name, a new item has the amount 0. NULL: too many names, or no memory. */
+/* Returns the item of a name; a new item has the amount 0. NULL: too many names, or no memory. */
 static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
                                bool *ret_new) {
     uint32_t at = lower_bound(list, name);
@@ -131,7 +131,7 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
         return;
     while (json_member(r, &key)) {
         __int128 nano = quantity_decode_nano(r);
-        /* names without effect take no place; but a 0 in the pod-level requests has an effect */
+        /* names without effect take no place; in pod-level requests even a 0 has an effect */
         if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
             continue;
         if (nano == 0 && !resource_is_native(key) && !is_of_level(key) &&
@@ -346,7 +346,7 @@ struct sum {
     struct amounts total;
 };
 
-/* Equal names keep their order: upstream uses the last one. */
+/* Equal names keep their order, because upstream uses the last status of a name. */
 static int compare_statuses(const void *a, const void *b) {
     const struct container_status *const *x = a, *const *y = b;
     int order = str_cmp((*x)->name, (*y)->name);
@@ -482,7 +482,7 @@ static void apply_pod_level(struct sum *s) {
     }
 }
 
-/* ---- with something where nothing is requested ---- */
+/* ---- sums with defaults ---- */
 
 static const struct {
     struct str name;
@@ -497,7 +497,8 @@ static __int128 filled_amount(const struct amounts *own, struct str name, __int1
     return is_at(own, at, name) ? own->items[at].nano : missing;
 }
 
-/* As sum_containers(), for one resource. */
+/* The same as sum_containers(), but for one resource, with `missing` for a container that does not
+ * request it. */
 static __int128 sum_filled(struct sum *s, struct str name, __int128 missing) {
     __int128 total = 0, sidecars = 0, peak = 0;
     for (uint32_t i = 0; i < s->d->container_count; i++) {

@@ -1,6 +1,6 @@
 #include "model/object.h"
 
-/* Services and ReplicationControllers select with a plain map; without a map, or with an empty one,
+/* Services and ReplicationControllers select with a plain map; without a map, or with an empty map,
  * they select nothing. */
 static bool selects_with_map(enum object_kind kind) {
     return kind == OBJECT_SERVICE || kind == OBJECT_REPLICATION_CONTROLLER;
@@ -34,5 +34,5 @@ void workload_decode(struct json_reader *r, enum object_kind kind, struct worklo
             spec_decode(r, kind, ret);
     }
     if (ret->meta.namespace.n == 0)
-        ret->meta.namespace = STR("default"); /* as kubectl reads it */
+        ret->meta.namespace = STR("default"); /* kubectl's default namespace */
 }

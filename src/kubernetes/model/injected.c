@@ -9,7 +9,8 @@ static const struct str gate_before = {"managedCluster.scores(\"", 23},
 
 /* ---- keys ---- */
 
-/* Reads a whole text as a number without sign and leading zeros; UINT32_MAX if it is not one. */
+/* Reads a whole text as a number without sign and leading zeros. Returns UINT32_MAX if the text is
+ * not such a number. */
 static uint32_t read_shard(struct str text) {
     uint32_t shard = 0;
     if (text.n == 0 || text.n > 3 || (text.n > 1 && text.p[0] == '0'))
@@ -123,7 +124,7 @@ void injected_read(struct str text, struct arena *arena, struct injected *ret) {
     struct json_reader r;
     struct str member, resource = {0}, score = {0};
     struct injected read = {.valid = true};
-    struct err unsaid; /* a bad annotation is ignored, and its error too */
+    struct err unsaid; /* a bad annotation is ignored, and so is its error */
     json_reader_init(&r, text, arena, "annotation");
     if (json_object(&r))
         while (json_member(&r, &member)) {

@@ -10,7 +10,7 @@
 /* Spreading ignores finished pods, and kube-scheduler does not list them either. */
 #define UNFINISHED "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 
-/* Fluid gives this label to pods that keep bytes of a dataset. */
+/* Selects pods that keep bytes of a dataset: Fluid gives them this label. */
 #define OF_A_DATASET "labelSelector=fluid.io%2Fdataset"
 
 #define VITAL(reason)                                                                              \
@@ -261,7 +261,8 @@ const char *kind_name(const struct watched_kind *kind) {
     return kind->name != NULL ? kind->name : kind->resource;
 }
 
-/* "/api/v1" for the core group, which has no name; "/apis/apps/v1" for others. */
+/* The beginning of a path: "/api/v1" for the core group, which has no name; "/apis/GROUP/VERSION"
+ * for other groups. */
 #define PREFIX "%s%s/%s"
 #define PREFIX_ARG(kind)                                                                           \
     (kind)->group[0] == '\0' ? "/api" : "/apis/", (kind)->group, (kind)->version
@@ -269,7 +270,7 @@ const char *kind_name(const struct watched_kind *kind) {
 void kind_path(const struct watched_kind *kind, char ret[static KIND_PATH_SIZE]) {
     int n = snprintf(ret, KIND_PATH_SIZE, PREFIX "/%s", PREFIX_ARG(kind), kind->resource);
     assert(n < KIND_PATH_SIZE);
-    (void)n; /* without assertions */
+    (void)n; /* not used without assertions */
 }
 
 void kind_object_path(const struct watched_kind *kind, const char *scope, const char *name,
