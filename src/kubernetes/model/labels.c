@@ -26,7 +26,7 @@ bool labels_lookup(const void *ctx, struct str key, struct str *ret_value) {
 
 struct placed_label {
     struct label label;
-    uint32_t place; /* its position in the text */
+    uint32_t place; /* position in the text */
 };
 
 static int by_key_and_place(const void *a, const void *b) {
@@ -35,7 +35,7 @@ static int by_key_and_place(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Sorts labels; of equal keys the last stays. Returns how many are left. */
+/* Sorts labels; of equal keys the last label stays. Returns the number of labels left. */
 static uint32_t sort(struct label *items, uint32_t count, struct arena *arena) {
     struct placed_label *placed = arena_array(arena, count, sizeof *placed);
     uint32_t kept = 0;
@@ -63,7 +63,7 @@ struct labels labels_merge(struct labels first, struct labels second, struct are
     return (struct labels){items, count};
 }
 
-/* Returns the labels in order. API servers send them in order, and a patch adds some at the end.
+/* Returns the labels in order. API servers send labels in order; a patch adds labels at the end.
  * `sorted`: the number of labels at the beginning that are in order. */
 static struct labels in_order(struct label *items, uint32_t count, uint32_t sorted,
                               struct json_reader *r) {
@@ -92,7 +92,7 @@ struct labels labels_decode(struct json_reader *r) {
             sorted++;
         items[count++] = (struct label){key, json_string(r)};
     }
-    (void)steps_take(&r->arena->steps, count); /* the next check sees if any are left */
+    (void)steps_take(&r->arena->steps, count); /* the next check sees if steps are left */
     return in_order(items, count, sorted, r);
 }
 
@@ -108,7 +108,7 @@ static bool is_alnum(char c) {
     return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
 }
 
-/* Is it 1..max characters, alphanumeric at both ends, [-_.A-Za-z0-9] inside? */
+/* Has the name 1..max characters, alphanumeric at both ends, [-_.A-Za-z0-9] inside? */
 static bool name_valid(struct str name, size_t max) {
     if (name.n == 0 || name.n > max || !is_alnum(name.p[0]) || !is_alnum(name.p[name.n - 1]))
         return false;
@@ -118,7 +118,7 @@ static bool name_valid(struct str name, size_t max) {
     return true;
 }
 
-/* Is it [prefix/]name, with a name of at most `max` characters? */
+/* Is the key [prefix/]name, with a name of at most `max` characters? */
 static bool qualified_valid(struct str key, size_t max) {
     size_t slash = str_find(key, '/');
     if (slash == SIZE_MAX)

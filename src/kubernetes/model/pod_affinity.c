@@ -58,7 +58,7 @@ struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences)
     return affinity;
 }
 
-/* ---- as an API server stores them ---- */
+/* ---- terms as an API server stores them ---- */
 
 static uint32_t add_keys(const struct str *keys, uint32_t count, struct str op,
                          const struct labels *labels, struct label_expression *into,
@@ -113,7 +113,7 @@ int pod_affinity_merge_keys(struct pod_affinity *affinity, const struct labels *
     return r == 0 ? merge_terms(&affinity->preferred, affinity->preferred_count, labels, arena) : r;
 }
 
-/* ---- whom they mean ---- */
+/* ---- pods that a term selects ---- */
 
 /* Do the labels match? A selector that does not parse matches nothing. */
 static int matches(const struct label_selector *written, const struct labels *labels,
@@ -124,8 +124,8 @@ static int matches(const struct label_selector *written, const struct labels *la
     return r == -ENOMEM ? r : 0;
 }
 
-/* Does the term select the pod's namespace, by name or by labels? If the term has neither, it means
- * the pod's own namespace. */
+/* Does the term select the pod's namespace, by name or by labels? A term with neither selects the
+ * pod's own namespace. */
 static int means_namespace(const struct pod_affinity_term *term, const struct meant_pod *pod,
                            struct arena *arena, bool *ret) {
     *ret = term->namespace_count == 0 && !term->by_labels.present;

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Reads one member of an object into `into`. Returns false if it does not know the member. */
+/* Reads one member of an object into `into`. Returns false if the function does not know the
+ * member. */
 typedef bool member_fn(struct json_reader *r, struct str key, void *into);
 
 static void read_object(struct json_reader *r, member_fn *member, void *into) {
@@ -13,7 +14,7 @@ static void read_object(struct json_reader *r, member_fn *member, void *into) {
         return;
     while (json_member(r, &key))
         if (!member(r, key, into))
-            (void)json_skip(r); /* we need no other member; errors stay in r */
+            (void)json_skip(r); /* no other member is needed; errors stay in r */
 }
 
 /* ---- node affinity ---- */
@@ -193,7 +194,7 @@ static bool metadata_member(struct json_reader *r, struct str key, void *into) {
     return true;
 }
 
-/* Reads one member of the pod, and nothing after it. */
+/* Reads one member of the pod, and nothing after this member. */
 static int read_part(struct str pod, struct str part, member_fn *member, void *into,
                      struct arena *arena, struct err *err) {
     struct json_reader r;

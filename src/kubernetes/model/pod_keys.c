@@ -4,7 +4,7 @@
 
 struct known_key {
     struct str key;
-    struct str with; /* the key has this meaning only beside this other key; empty: always */
+    struct str with; /* the key counts only if the pod has this key, too; empty: always */
 };
 
 #define KEY(key)                                                                                   \
@@ -30,7 +30,7 @@ static const struct known_key revision_keys[] = {
 };
 
 static const struct known_key own_keys[] = {
-    KEY(INJECT_LABEL), /* one pod may opt out */
+    KEY(INJECT_LABEL), /* a single pod may opt out */
     /* Kubernetes */
     KEY("pod-template-generation"),
     KEY(STATEFUL_POD_NAME_LABEL),
@@ -100,7 +100,7 @@ static const struct known_key own_keys[] = {
     BESIDE("topology-location-host", "rook_cluster"),
 };
 
-/* Pods of operators that make a Deployment or a StatefulSet for each of them. */
+/* Labels of pods whose operator makes a Deployment or a StatefulSet for each pod. */
 static const struct known_key single_keys[] = {
     KEY("postgres-operator.crunchydata.com/instance"),
     BESIDE("ceph_daemon_id", "rook_cluster"),

@@ -8,10 +8,10 @@
 struct level {
     bool is_object;
     bool amounts; /* its members are quantities */
-    bool empty;   /* no value in it counts so far */
+    bool empty;   /* no value so far counts */
     struct hash128 sum;
     struct hash_state state;
-    struct str key; /* of the member that is being read */
+    struct str key; /* key of the member that is being read */
 };
 
 struct reading {
@@ -33,8 +33,9 @@ static bool holds_amounts(struct str key) {
     return is_any_of(key, names, sizeof names / sizeof names[0]);
 }
 
-/* Is an empty value of this member the same as an absent one? It is if Go has a map or a plain
- * struct there. Elsewhere Go has a pointer, and a value such as `emptyDir: {}` has a meaning. */
+/* Does an empty value of this member mean the same as no value? Yes, if Go's type of the member is
+ * a map or a plain struct. For other members Go has a pointer, and a value such as `emptyDir: {}`
+ * has a meaning. */
 static bool empty_is_absent(struct str key) {
     static const struct str names[] = {
         STR("labels"),    STR("annotations"), STR("nodeSelector"),     STR("matchLabels"),
@@ -130,7 +131,7 @@ static bool is_hash_label(const struct reading *reading, struct str key) {
            str_eq(reading->levels[1].key, STR("labels"));
 }
 
-/* Ends the innermost array or object. If it counts, it becomes a value of the array or object
+/* Ends the innermost array or object. If its value counts, adds the value to the array or object
  * around it. */
 static void leave(struct reading *reading, struct hash128 *ret) {
     const struct level done = reading->levels[--reading->depth];
@@ -152,7 +153,7 @@ struct hash128 pod_template_decode(struct json_reader *r) {
     if (json_null(r))
         return ret;
     if (json_peek(r) != JSON_OBJECT) {
-        (void)json_object(r); /* reports what it found */
+        (void)json_object(r); /* reports the wrong type */
         return ret;
     }
     enter(r, &reading, (struct str){0});
@@ -164,7 +165,7 @@ struct hash128 pod_template_decode(struct json_reader *r) {
         }
         const enum json_kind kind = json_peek(r);
         if (level->is_object && is_hash_label(&reading, level->key))
-            (void)json_skip(r); /* it differs by design */
+            (void)json_skip(r); /* this label differs by design */
         else if (kind == JSON_OBJECT || kind == JSON_ARRAY)
             enter(r, &reading, level->is_object ? level->key : (struct str){0});
         else if (scalar_decode(r, level->amounts, &value))

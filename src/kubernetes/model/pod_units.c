@@ -5,14 +5,14 @@
 #define TEXT(literal)                                                                              \
     { literal, sizeof(literal) - 1 }
 
-/* ---- what is known ---- */
+/* ---- known units ---- */
 
 #define LWS_WORKER TEXT("leaderworkerset.sigs.k8s.io/worker-index")
 #define RAY_HOST TEXT("ray.io/replica-host-index")
 #define COMPLETION TEXT("batch.kubernetes.io/job-completion-index")
 
-/* A kind of unit, whose pods have the label `mark`. `first`: the labels of the unit's first pod;
- * empty: the units have no first pod. */
+/* A kind of unit, whose pods have the label `mark`. `first`: the labels of a unit's first pod;
+ * empty: units of this kind have no first pod. */
 struct known_unit {
     struct str mark, name;
     bool annotated; /* the mark is an annotation */
@@ -22,7 +22,7 @@ struct known_unit {
 static const struct str zero = {"0", 1};
 
 /*
- * Units that a policy need not ask for; the first match counts. Kueue's units have no first pod,
+ * Units that need no mention in a policy; the first match counts. Kueue's units have no first pod,
  * because its topology-aware scheduling chooses each pod's node itself, after the pod was created
  * (upstream: kueue apis/kueue/v1beta1/topology_types.go).
  */
@@ -48,12 +48,12 @@ static const struct known_unit known_units[] = {
     {.mark = TEXT("leaderworkerset.sigs.k8s.io/name"),
      .name = TEXT("leaderworkerset.sigs.k8s.io/group-key"),
      .first = {{LWS_WORKER, TEXT("0")}}},
-    /* upstream: kuberay ray-operator/controllers/ray/common/pod.go: with numOfHosts > 1 only */
+    /* upstream: kuberay ray-operator/controllers/ray/common/pod.go: only with numOfHosts > 1 */
     {.mark = RAY_HOST,
      .name = TEXT("ray.io/worker-group-replica-name"),
      .first = {{RAY_HOST, TEXT("0")}}},
-    /* upstream: jobset api/jobset/v1alpha2/jobset_types.go; pods of a Job with completionMode
-     * NonIndexed have no number, nor have those of servers before 1.28 */
+    /* upstream: jobset api/jobset/v1alpha2/jobset_types.go; pods have no number if their Job has
+       completionMode NonIndexed, or if the server is older than 1.28 */
     {.mark = TEXT("jobset.sigs.k8s.io/jobset-name"),
      .name = TEXT("jobset.sigs.k8s.io/job-key"),
      .first = {{COMPLETION, TEXT("0")}}},
@@ -62,15 +62,15 @@ static const struct known_unit known_units[] = {
     {.mark = TEXT("scheduling.x-k8s.io/pod-group"), .name = TEXT("scheduling.x-k8s.io/pod-group")},
     {.mark = TEXT("pod-group.scheduling.sigs.k8s.io"),
      .name = TEXT("pod-group.scheduling.sigs.k8s.io")},
-    /* upstream: volcano pkg/controllers/job/job_controller_util.go; all that name a PodGroup of
-     * Volcano set the annotation: Spark, Ray, Kubeflow */
+    /* upstream: volcano pkg/controllers/job/job_controller_util.go; all operators that name a
+       PodGroup of Volcano (Spark, Ray, Kubeflow) set the annotation */
     {.mark = TEXT("volcano.sh/job-name"), .name = TEXT("volcano.sh/job-name")},
     {.mark = TEXT("scheduling.k8s.io/group-name"),
      .name = TEXT("scheduling.k8s.io/group-name"),
      .annotated = true},
 };
 
-/* The labels that number the pods of a unit, for units whose key a policy names. */
+/* The labels that number the pods of a unit, for units that a policy names by their key. */
 static const struct known_unit named_units[] = {
     {.name = TEXT("leaderworkerset.sigs.k8s.io/group-key"), .first = {{LWS_WORKER, TEXT("0")}}},
     {.name = TEXT("leaderworkerset.sigs.k8s.io/name"),
@@ -84,7 +84,8 @@ static const struct known_unit named_units[] = {
     {.name = TEXT("spark-app-selector"), .first = {{TEXT("spark-role"), TEXT("driver")}}},
 };
 
-/* For units that are in no table: the first of these labels that a pod has is its number. */
+/* For units that are in no table: the value of the first of these labels that a pod has is the
+ * pod's number. */
 static const struct str numbers[] = {
     COMPLETION, TEXT(POD_INDEX_LABEL),         LWS_WORKER,
     RAY_HOST,   TEXT("volcano.sh/task-index"), TEXT("training.kubeflow.org/replica-index"),
@@ -98,7 +99,7 @@ static const struct str together[] = {
     TEXT("alpha.jobset.sigs.k8s.io/exclusive-topology"),
 };
 
-/* ---- finding it ---- */
+/* ---- the unit of a pod ---- */
 
 static bool has(const struct labels *labels, struct str key) {
     struct str ignored;
@@ -163,7 +164,7 @@ bool pod_unit_is_together(const struct labels *annotations) {
     return false;
 }
 
-/* ---- who makes it ---- */
+/* ---- makers of units ---- */
 
 static const struct pod_unit_maker unit_makers[] = {
     {TEXT("ray.io/"), TEXT("ray.io"), TEXT(""), TEXT("ray.io")},
@@ -184,8 +185,8 @@ static const struct pod_unit_maker *maker_of(struct str key) {
     return NULL;
 }
 
-/* The maker is found by the unit's name first: a number may be that of a Job, while the name is
- * that of a JobSet. */
+/* Searches the maker by the unit's name first: the labels that number its pods may be of a Job,
+ * while the name is of a JobSet. */
 const struct pod_unit_maker *pod_unit_maker(const struct unit_membership *unit) {
     const struct pod_unit_maker *by_name = maker_of(unit->name);
     return by_name != NULL ? by_name : maker_of(pod_unit_mark(unit));

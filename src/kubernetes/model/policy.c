@@ -1,6 +1,6 @@
 #include "model/policy.h"
 
-/* ---- what cannot work ---- */
+/* ---- problems of policies ---- */
 
 static struct str spread_problem(const struct policy *policy, uint32_t at, struct arena *arena) {
     const struct policy_spread *s = &policy->spread[at];
@@ -53,9 +53,9 @@ static bool meets_all(const struct selector *s, uint32_t at, const struct str *v
     return true;
 }
 
-/* Can requirement `at` hold together with the others on its key? For In, one of its values must
- * meet all others; for DoesNotExist, a missing label must; for other operators the answer is always
- * yes. */
+/* Can requirement `at` hold together with the other requirements on its key? For In, one of its
+ * values must meet all of them; for DoesNotExist, a missing label must meet them; for other
+ * operators the answer is always yes. */
 static bool can_be_met(const struct selector *s, uint32_t at) {
     const struct requirement *q = &s->items[at];
     for (uint32_t i = 0; q->op == SELECTOR_IN && i < q->value_count; i++)
@@ -85,7 +85,7 @@ static struct str match_problem(const struct policy *p, struct arena *arena) {
     return problem;
 }
 
-/* Is this label key most probably a typing error? */
+/* Is this label key most probably a misspelt "Auto" or "Pod"? */
 static bool is_misspelt(struct str unit) {
     return str_eq_nocase(unit, STR("auto")) || str_eq_nocase(unit, STR("pod"));
 }

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- which one ---- */
+/* ---- bits and order of policies ---- */
 
 static int compare(const void *a, const void *b) {
     const struct policy *x = a, *y = b;
@@ -75,7 +75,7 @@ bool policy_is_for(const struct policy *policy, enum policy_target target) {
 
 struct matching {
     const struct policy_question *question;
-    struct policy_part_range parts;     /* the parts that are looked for */
+    struct policy_part_range parts;     /* the parts to find */
     uint64_t object, namespace, owners; /* bits that the object has */
 };
 
@@ -96,8 +96,8 @@ bool policy_has_scheduler(const struct policy *p, struct str scheduler) {
            (p->scheduler_count == 0 && str_eq(scheduler, scheduler_of(STR(""))));
 }
 
-/* May the policy apply? Mode Require ignores an opt-out, and the scheduler, too, if
- * q->any_scheduler is set. */
+/* May the policy apply, by opt-out and scheduler? Mode Require ignores an opt-out; if
+ * q->any_scheduler is set, also the scheduler. */
 static bool is_open(const struct policy *p, const struct policy_question *q) {
     if (p->mode == POLICY_REQUIRE)
         return q->any_scheduler || policy_has_scheduler(p, q->scheduler);
@@ -161,7 +161,7 @@ static bool is_complete(struct policy_part_range parts, const struct policy_choi
 
 bool policy_match(const struct policy *policies, uint32_t count,
                   const struct policy_question *question, struct policy_choice *ret) {
-    enum { FEW = 16 }; /* matching so few takes no longer than hashing the labels */
+    enum { FEW = 16 }; /* matching so few policies takes no longer than hashing the labels */
     struct matching m = {question, policy_parts_of(question->target), UINT64_MAX, UINT64_MAX,
                          owners_bits(question->owners, question->owner_count)};
     struct policy_choice choice = {0};

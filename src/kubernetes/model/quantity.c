@@ -13,7 +13,7 @@ struct parts {
     struct str whole, fraction; /* digits; `whole` without leading zeros */
     bool any_digit;
     enum quantity_format format;
-    int exponent; /* exponent of ten; for binary suffixes, of two */
+    int exponent; /* exponent of 10; for binary suffixes, exponent of 2 */
 };
 
 /* ---- reading ---- */
@@ -58,8 +58,8 @@ static bool suffix_from_table(struct str s, struct parts *parts) {
     return false;
 }
 
-/* Reads "e" or "E" and a signed whole number. Numbers beyond +-1e9 are cut to that: all are far too
- * large or too small. */
+/* Reads "e" or "E" and a signed whole number. Numbers beyond +-1e9 become +-1e9: all such numbers
+ * are far too large or too small. */
 static bool exponent_suffix(struct str s, struct parts *parts) {
     int64_t exponent;
     if (s.n < 2 || (s.p[0] != 'e' && s.p[0] != 'E') ||
@@ -97,8 +97,8 @@ static wide power_of_ten(int exponent) {
 }
 
 /*
- * A sum of decimal digits, in nano. `place` is the power of ten (in nano) of the first digit;
- * digits below place 0 only round the sum up.
+ * A sum of decimal digits, in nano. `place` is the power of ten (in nano) of the next digit; digits
+ * below place 0 only round the sum up.
  */
 struct decimal_sum {
     wide nano;
@@ -166,7 +166,7 @@ static wide binary_nano(const struct parts *parts) {
     return nano > max ? max : nano;
 }
 
-/* ---- what upstream does with the text ---- */
+/* ---- how upstream parses the text ---- */
 
 static size_t digits_of(const struct parts *parts) {
     return (parts->whole.n > 0 ? parts->whole.n : 1) + parts->fraction.n;
@@ -206,7 +206,7 @@ bool quantity_short_amount(struct str text, struct quantity_amount *ret) {
     return true;
 }
 
-/* Does upstream print a short-cut text as it was typed? It does if the text looks canonical. */
+/* Does upstream print a short-cut text as it was typed? Yes, if the text looks canonical. */
 static bool printed_as_typed(const struct parts *parts) {
     struct str whole = parts->whole, fraction = parts->fraction;
     if (parts->format == QUANTITY_BINARY_SI)
@@ -342,12 +342,12 @@ double quantity_decode_double(struct json_reader *r) {
                : 0;
 }
 
-/* ---- answers ---- */
+/* ---- rounded values ---- */
 
 /* Returns units of `unit_nano` nano, rounded away from zero. */
 static int64_t scaled(const struct quantity *q, int64_t unit_nano) {
-    if (q->nano >= 0 && q->nano <= INT64_MAX) { /* nearly all are so small, and division is quicker
-                                                   then */
+    if (q->nano >= 0 && q->nano <= INT64_MAX) { /* nearly all amounts are so small, and then
+                                                   division is quicker */
         int64_t nano = (int64_t)q->nano;
         return nano / unit_nano + (nano % unit_nano > 0);
     }
@@ -386,7 +386,7 @@ void quantity_append_digits(__int128 value, struct strbuf *out) {
     strbuf_append(out, digits + n, sizeof digits - n);
 }
 
-/* Is the quantity printed with a binary suffix? Not below 1Ki or with a fraction. */
+/* Is the quantity printed with a binary suffix? Not if it is below 1Ki or has a fraction. */
 static bool prints_binary(const struct quantity *q) {
     const __int128 kibi = (__int128)1024 * 1000000000;
     return q->format == QUANTITY_BINARY_SI && (q->nano >= kibi || q->nano <= -kibi) &&

@@ -6,8 +6,8 @@ enum { BASE = 1000000000, BASE_DIGITS = 9, NANO_DIGITS = 9 };
 
 /* ---- limbs ---- */
 
-/* Computes limbs x times + more, in place. If the result does not fit, sets the largest number and
- * returns false. */
+/* Computes limbs x `times` + `more`, in place. If the result does not fit, sets the largest number
+ * and returns false. */
 static bool limbs_grow(uint32_t *limbs, uint32_t times, uint32_t more) {
     uint64_t carry = more;
     for (size_t i = 0; i < WRAPPED_LIMBS; i++) {
@@ -31,7 +31,7 @@ static void limbs_add(uint32_t *to, const uint32_t *limbs) {
         to[i] = BASE - 1;
 }
 
-/* Subtracts; `from` must not be smaller. */
+/* Subtracts `limbs` from `from`; `from` must not be smaller. */
 static void limbs_subtract(uint32_t *from, const uint32_t *limbs) {
     uint32_t borrow = 0;
     for (size_t i = 0; i < WRAPPED_LIMBS; i++) {
@@ -48,7 +48,7 @@ static int limbs_compare(const uint32_t *a, const uint32_t *b) {
     return 0;
 }
 
-/* Divides, and returns the remainder. */
+/* Divides in place, and returns the remainder. */
 static uint32_t limbs_divide(uint32_t *limbs, uint32_t by) {
     uint64_t rest = 0;
     for (size_t i = WRAPPED_LIMBS; i-- > 0;) {
@@ -80,7 +80,8 @@ static int64_t suffix_exponent(struct str suffix) {
     if (suffix.n > 1 && str_to_i64((struct str){suffix.p + 1, suffix.n - 1}, &exponent))
         return exponent > limit ? limit : exponent < -limit ? -limit : exponent;
     const char text[] = {'1', suffix.n > 0 ? suffix.p[0] : '\0'};
-    (void)quantity_short_amount((struct str){text, suffix.n > 0 ? 2 : 1}, &one); /* it is short */
+    (void)quantity_short_amount((struct str){text, suffix.n > 0 ? 2 : 1}, &one); /* this text is
+                                                                                    short */
     return one.scale;
 }
 
@@ -126,14 +127,14 @@ int wrapped_quantity_parse(struct str text, struct wrapped_quantity *ret, struct
     if (nano < QUANTITY_MAX_NANO && nano > -QUANTITY_MAX_NANO)
         take_nano(&q, nano);
     else
-        take_text(&q, text); /* binary numbers are far smaller */
+        take_text(&q, text); /* a decimal text: binary numbers are far smaller */
     *ret = q;
     return 0;
 }
 
 /* ---- values ---- */
 
-/* The lowest 64 bits, as a signed number. */
+/* Returns the lowest 64 bits, as a signed number. */
 static int64_t low_bits(__int128 value) {
     return (int64_t)(uint64_t)(unsigned __int128)value;
 }
@@ -167,15 +168,15 @@ static int64_t scaled_down(int64_t digits, int exponent) {
     return digits / unit + (digits % unit > 0) - (digits % unit < 0);
 }
 
-/* Is it at the limit of binary quantities? Upstream limits them to INT64_MAX before it counts in
- * nano. */
+/* Is the quantity at the limit of binary quantities? Upstream limits binary quantities to INT64_MAX
+ * before it counts in nano. */
 static bool is_largest_binary(const struct quantity *q) {
     const __int128 largest = (__int128)INT64_MAX * BASE;
     return q->format == QUANTITY_BINARY_SI && (q->nano >= largest || q->nano <= -largest);
 }
 
-/* Returns the number of units of `unit` nano, its lowest 64 bits. `unit` is a power of ten up to
- * BASE. */
+/* Returns the number of units of `unit` nano, of which only the lowest 64 bits. `unit` is a power
+ * of ten up to BASE. */
 static uint64_t low_units(const uint32_t *limbs, uint32_t unit) {
     uint64_t units = 0;
     for (size_t i = WRAPPED_LIMBS; i-- > 1;)
@@ -184,7 +185,7 @@ static uint64_t low_units(const uint32_t *limbs, uint32_t unit) {
 }
 
 /* upstream: scaledValue(). Only numbers of 2^63 - 1 and more are divided before they are cut to 64
- * bits; negative numbers never are. */
+ * bits; negative numbers are cut without a division. */
 static int64_t long_value(const struct wrapped_quantity *q, int scale) {
     if (is_largest_binary(&q->exact))
         return scaled_up(q->is_negative ? -INT64_MAX : INT64_MAX, -scale);
@@ -212,7 +213,7 @@ static struct wrapped_quantity negated(const struct wrapped_quantity *q) {
     return n;
 }
 
-/* Adds; neither number may be 0. */
+/* Adds `q` to `to`; neither number may be 0. */
 static void add_limbs(struct wrapped_quantity *to, const struct wrapped_quantity *q) {
     if (to->is_negative == q->is_negative) {
         limbs_add(to->limbs, q->limbs);
@@ -288,7 +289,7 @@ static void format_binary(const uint32_t *limbs, struct strbuf *out) {
         strbuf_append_str(out, str_of(suffixes[power]));
 }
 
-/* Is the number printed with a binary suffix? Not below 1Ki or with a fraction. */
+/* Is the number printed with a binary suffix? Not if it is below 1Ki or has a fraction. */
 static bool prints_binary(const struct wrapped_quantity *q) {
     static const uint32_t kibi[WRAPPED_LIMBS] = {0, 1024};
     return q->exact.format == QUANTITY_BINARY_SI && q->limbs[0] == 0 &&

@@ -12,8 +12,8 @@ static void decode_string(struct json_reader *r, void *into) {
     *(struct str *)into = json_string(r);
 }
 
-/* For short lists, of which an object may have thousands. json_string_array() would guess the size
- * of each from all the text that follows. */
+/* For short lists, because an object may have thousands of them. json_string_array() would guess
+ * the size of each list from the whole text after it. */
 const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count) {
     return json_array_of(r, sizeof(struct str), UINT32_MAX, decode_string, ret_count);
 }
@@ -230,7 +230,7 @@ bool label_selector_has_key(const struct label_selector *s, struct str key) {
 }
 
 uint64_t label_selector_steps(const struct label_selector *from) {
-    enum { SORTING = 20 }; /* comparisons for each value, if there are many */
+    enum { SORTING = 20 }; /* comparisons for each value, if there are many values */
     uint64_t steps = 1 + from->match_labels.count;
     for (uint32_t i = 0; i < from->expression_count; i++)
         steps += 1 + (uint64_t)from->expressions[i].value_count * SORTING;
@@ -261,8 +261,8 @@ int selector_compile(const struct label_selector *from, struct labels extra, str
 
 /* ---- matching ---- */
 
-/* Searches by bisection, because a user may write hundreds of thousands of values, which are
- * sorted. */
+/* Searches the sorted values by bisection, because a user may write hundreds of thousands of them.
+ */
 static bool values_have(const struct requirement *q, struct str value) {
     return sorted_texts_find(q->values, q->value_count, value) != UINT32_MAX;
 }

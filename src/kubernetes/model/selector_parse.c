@@ -1,7 +1,7 @@
 /*
  * Parses selector strings of list and watch requests. A word is a run of characters other than
  * blanks and operator characters. `in` and `notin` are operators only where an operator must stand,
- * so they may also be keys.
+ * so `in` and `notin` may also be keys.
  */
 #include "model/selector.h"
 
@@ -17,7 +17,8 @@ static bool is_special(char c) {
     return c != '\0' && strchr("=!(),<> \t\r\n", c) != NULL;
 }
 
-/* Returns the next word without consuming it; empty before an operator and at the end. */
+/* Returns the next word without consuming it; the word is empty before an operator and at the end.
+ */
 static struct str word(struct parser *p) {
     p->rest = str_trim(p->rest);
     size_t n = 0;
@@ -40,7 +41,7 @@ static bool take(struct parser *p, struct str token) {
     return true;
 }
 
-/* Reads "(v, v, ...)"; an empty place means the empty value. */
+/* Reads "(v, v, ...)"; nothing between two commas means the empty value. */
 static int value_list(struct parser *p, struct label_expression *e, struct err *err) {
     struct str *values = NULL;
     uint32_t count = 0, cap = 0;

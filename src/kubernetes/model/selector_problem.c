@@ -2,11 +2,11 @@
 
 #include <ctype.h>
 
-/* Problems of one requirement: each is "path: Invalid value: what: why". */
+/* Problems of one requirement: each problem is "path: Invalid value: VALUE: REASON". */
 struct problems {
     struct strbuf text;
     uint32_t count;
-    bool has_reason; /* the present problem has a reason already */
+    bool has_reason; /* the last problem has a reason already */
 };
 
 #define NAME_PATTERN "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -103,7 +103,7 @@ static bool is_name(struct str s) {
     return true;
 }
 
-/* Is it a list of lower-case DNS labels with dots between them? */
+/* Is the text a list of lower-case DNS labels with dots between them? */
 static bool is_subdomain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         const char c = s.p[i];

@@ -105,7 +105,7 @@ void storage_shorten(struct str object, bool is_claim, struct arena *arena, stru
     json_end_object(w);
 }
 
-/* ---- reading it ---- */
+/* ---- the decoder ---- */
 
 static void read_size(struct json_reader *r, void *into) {
     *(__int128 *)into = quantity_decode_nano(r);
@@ -188,7 +188,7 @@ static bool same_mode(struct str a, struct str b) {
 
 /* Has the volume every access mode of the claim? There are four in Kubernetes. */
 static bool has_modes(const struct storage_facts *volume, const struct storage_facts *claim) {
-    enum { MODES = 16 }; /* more are not compared: the volume does not fit */
+    enum { MODES = 16 }; /* longer lists are not compared: the volume does not fit */
     if (claim->access_mode_count > MODES || volume->access_mode_count > MODES)
         return claim->access_mode_count == 0;
     for (uint32_t i = 0; i < claim->access_mode_count; i++) {
@@ -262,7 +262,7 @@ void storage_topologies(struct str class, struct arena *arena, struct json_write
         return;
     json_reader_init(&r, text.topologies, arena, "");
     if (!json_array(&r) || !json_element(&r))
-        return; /* none: any node */
+        return; /* no topologies: any node */
     json_begin_object(w);
     json_key(w, STR("required"));
     json_begin_object(w);

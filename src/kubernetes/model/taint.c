@@ -11,7 +11,7 @@ const struct taint cordon_taint = {
 
 #define LITERAL(text)                                                                              \
     { text, sizeof text - 1 }
-/* An effect of "" is every effect. */
+/* The effect "" stands for every effect. */
 #define EXISTS(taint, of_effect)                                                                   \
     { .key = LITERAL(taint), .op = LITERAL("Exists"), .effect = LITERAL(of_effect) }
 const struct toleration passing_taint_tolerations[PASSING_TAINTS] = {
@@ -57,7 +57,7 @@ void taint_print(const struct taint *taint, struct strbuf *out) {
     strbuf_append_str(out, taint->effect);
 }
 
-/* An API server refuses seconds that are no integer; here they only count as given. */
+/* An API server refuses seconds that are no integer; here they only count as "given". */
 static void seconds_decode(struct json_reader *r, void *into) {
     *(bool *)into = !json_null(r);
     if (*(bool *)into)

@@ -37,7 +37,7 @@ static bool is_type(struct object_type type, struct str group, struct str kind) 
     return str_eq(type.kind, kind) && str_eq(type.group, group);
 }
 
-/* Returns the object's controller; without one, the object itself, with type `own`. */
+/* Returns the object's controller; without a controller, the object itself, with type `own`. */
 static struct workload_name controller_or(const struct object_meta *object,
                                           struct object_type own) {
     if (str_empty(object->controller_kind))
@@ -115,12 +115,12 @@ struct object_type built_in_workload_near(struct str kind) {
     return (struct object_type){.kind = STR("")};
 }
 
-/* ---- by whom pods are created ---- */
+/* ---- users who create pods ---- */
 
 #define TEXT(literal)                                                                              \
     { literal, sizeof(literal) - 1 }
 
-/* Service accounts in kube-system, and the kind that owns the pods that each creates. */
+/* Service accounts in kube-system, each with the kind of the owner of the pods that it creates. */
 static const struct {
     struct str account;
     struct object_type owner;
