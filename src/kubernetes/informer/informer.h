@@ -88,12 +88,13 @@ struct informer_store {
     /* Called at each stage of a listing. At LISTING_ENDS, drop() has already been called for all
      * objects that are gone. NULL: not needed. */
     void (*listed)(void *contents, uint32_t kind, enum informer_listing how);
-    /* A store that `locks` needs these two: the informer calls them before and after its work on
-     * records(). It calls listed() after unlock(). */
+    /* A store that `locks` needs these two functions: the informer calls them before and after its
+     * work on records(). The informer calls listed() after unlock(). */
     void (*lock)(void *contents);
     void (*unlock)(void *contents);
     /* Returns the bytes of all objects, quickly. A listing that adds more than LIMIT_LISTED_BYTES
-     * fails; so does a watch that adds as much after it. NULL: the store has its own limit. */
+     * fails; so does a watch that adds more than that after its listing. NULL: the store has its
+     * own limit. */
     uint64_t (*kept_bytes)(const void *contents);
     bool required; /* if an API server does not know a kind, even an optional kind, this is an
                       error, and the kept objects stay */

@@ -35,7 +35,7 @@ struct cluster_affinity {
 /* One of spec.placement.clusterAffinities. */
 struct affinity_term {
     struct cluster_affinity affinity;
-    bool has_overflow;                       /* overflowAffinities is there, empty or not */
+    bool has_overflow;                       /* overflowAffinities is given, perhaps empty */
     const struct cluster_affinity *overflow; /* in order */
     uint32_t overflow_count;
 };
@@ -71,7 +71,7 @@ enum division {                /* the strategies of replicaScheduling */
 struct replica_scheduling {
     enum division division;
     struct str type, preference, dynamic; /* as written, with the CRD's defaults */
-    bool has_weights;                     /* weightPreference is there, empty or not */
+    bool has_weights;                     /* weightPreference is given, perhaps empty */
     const struct static_weight *weights;
     uint32_t weight_count;
 };

@@ -109,7 +109,7 @@ static int by_grade(const void *a, const void *b) {
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* Returns the last place with this grade, because the last model of a grade gets its nodes.
+/* Returns the index of the last model with this grade: of several models, the last gets the nodes.
  * UINT32_MAX: no model has the grade. */
 static uint32_t last_of_grade(const struct graded *sorted, uint32_t count, int64_t grade) {
     uint32_t low = 0, high = count;

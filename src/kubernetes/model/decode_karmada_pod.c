@@ -154,7 +154,7 @@ static void containers_decode(struct json_reader *r, bool by_limits, struct amou
     }
 }
 
-/* Reads the member of a pod's spec with this name. Returns false if it has no requests. */
+/* Reads the member of a pod's spec with this name. Returns false if the member has no requests. */
 static bool requests_decode(struct json_reader *r, struct str key, struct requests *requests) {
     if (str_eq(key, STR("containers")))
         containers_decode(r, requests->by_limits, &requests->containers, add);

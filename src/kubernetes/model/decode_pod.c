@@ -96,8 +96,8 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
     }
 }
 
-/* Reads the schedulingGates. Kueue's gates are special: Kueue adds nodeSelectors before it removes
- * its gate. */
+/* Reads the schedulingGates. Kueue's gate is special: Kueue adds nodeSelectors to the pod before it
+ * removes the gate. */
 static void gates_decode(struct json_reader *r, struct pod *pod) {
     static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
     pod->has_gates = pod->gated = false;
@@ -124,13 +124,13 @@ static bool any_is_hard(struct json_reader *r) {
         (void)json_skip(r); /* errors stay in r */
         return false;
     }
-    (void)json_array(r); /* peeked */
+    (void)json_array(r); /* its type was checked */
     while (json_element(r)) {
         if (json_peek(r) != JSON_OBJECT) {
             (void)json_skip(r);
             continue;
         }
-        (void)json_object(r); /* peeked */
+        (void)json_object(r); /* its type was checked */
         while (json_member(r, &key))
             if (str_eq(key, STR("whenUnsatisfiable")))
                 hard = str_eq(json_skip(r), STR("\"DoNotSchedule\"")) || hard;

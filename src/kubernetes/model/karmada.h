@@ -52,7 +52,8 @@ struct karmada_model {
     int64_t grade;
     const struct karmada_range *ranges; /* sorted by name; of duplicates only the last is kept */
     uint32_t range_count;
-    uint64_t nodes; /* the status's count for this grade; 0 if a later model has the grade */
+    uint64_t nodes; /* number of nodes of this grade, from the status; 0 if a later model has the
+                       same grade */
 };
 /* One of status.resourceSummary.allocatableModelings. */
 struct karmada_modeling {

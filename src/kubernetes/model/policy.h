@@ -171,7 +171,7 @@ struct str policy_problem(const struct policy *policy, struct arena *arena);
 /* Fills the policy's bits from its selectors and owners. */
 void policy_set_bits(struct policy *policy);
 
-/* Sorts: higher priority first, then by name. */
+/* Sorts the policies: higher priority first, then by name. */
 void policies_sort(struct policy *policies, uint32_t count);
 
 /* Does the policy group by this label? O(labels). */

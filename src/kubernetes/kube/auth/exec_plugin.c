@@ -241,7 +241,7 @@ void exec_plugin_free(struct exec_plugin *p) {
     condition_signal(&p->asked);
     mutex_unlock(&p->mutex);
     (void)eventfd_write(p->stop_fd, 1);  /* cannot fail: the only write */
-    (void)pthread_join(p->thread, NULL); /* ours, joined once */
+    (void)pthread_join(p->thread, NULL); /* our own thread, joined once */
     free_parts(p);
 }
 

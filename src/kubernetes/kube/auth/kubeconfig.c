@@ -120,7 +120,7 @@ static int read_file(struct kubeconfig *k, struct kubeconfig_file *file, struct 
 /* ---- which files ---- */
 
 static int add_file(struct kubeconfig *k, const char *path, struct err *err) {
-    struct kubeconfig_file file = {.path = path}; /* entries need its final place */
+    struct kubeconfig_file file = {.path = path}; /* entries point to its final place */
     k->files = arena_push(&k->scratch, k->files, k->count, &k->cap, sizeof *k->files);
     if (k->files == NULL || path == NULL)
         return no_memory(k->named, err);

@@ -19,7 +19,7 @@ static void init_metric(const struct reload *r, const char *result, struct metri
     const char *role = r->role;
     (void)snprintf(labels, sizeof r->labels[0], "kind=\"%s\",result=\"%s\"%s%s%s", kinds[r->kind],
                    result, role != NULL ? ",server=\"" : "", role != NULL ? role : "",
-                   role != NULL ? "\"" : ""); /* all ours: it fits */
+                   role != NULL ? "\"" : ""); /* all our own names: it fits */
     m->name = NAME;
     m->help = HELP;
     m->labels = labels;

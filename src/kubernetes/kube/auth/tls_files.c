@@ -129,7 +129,7 @@ static int load_pair(struct tls_files *t, bool *ret_changed, struct err *err) {
     if (r == 0)
         r = read_source(&t->key, &key, err);
     if (r == 0)
-        r = check_pair(t, certificate.pem, key.pem, err); /* finds a pair that was replaced between
+        r = check_pair(t, certificate.pem, key.pem, err); /* fails if the pair was replaced between
                                                              the two reads */
     if (r != 0 || (!is_new(&t->certificate, certificate.pem) && !is_new(&t->key, key.pem)))
         return r;

@@ -31,7 +31,8 @@ struct kube_client {
     struct client_stats *stats;
     struct outage outage; /* for the loop's thread only */
 
-    struct mutex lock;              /* guards the next two; locked before the loop's mutex */
+    struct mutex lock;              /* guards the next two members; locked before the loop's mutex
+                                     */
     struct kube_request *submitted; /* newest first */
     bool ended;                     /* no timer starts any more */
 

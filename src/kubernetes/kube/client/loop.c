@@ -286,7 +286,7 @@ void kube_loop_free(struct kube_loop *l) {
     l->stopping = true;
     mutex_unlock(&l->lock);
     loop_wake(l);
-    (void)pthread_join(l->thread, NULL); /* ours, joined once */
+    (void)pthread_join(l->thread, NULL); /* our own thread, joined once */
     assert(l->clients == NULL && l->timers.first == NULL);
     free_parts(l);
 }

@@ -5,7 +5,7 @@
 
 enum {
     SURE_MS = 3000,          /* a shorter outage is not logged: another request may be answered */
-    WAKE_AFTER_MS = 10000,   /* a shorter outage leaves short waits, and wakes no watch */
+    WAKE_AFTER_MS = 10000,   /* after a shorter outage the waits are short: no watch is woken */
     SPREAD_MS = 1000,        /* woken watches try again within this time */
     WAKE_AGAIN_MS = 10000,   /* a watch is not woken again within this time */
     MOST_DOUBLINGS = 3,      /* most doublings of WAKE_AGAIN_MS */

@@ -25,7 +25,7 @@ struct kube_reading {
     struct kube_readings *owner;
     char *name;    /* owned */
     bool stays;    /* no pass removes it; set by the owner of the item */
-    bool is_there; /* this pass has taken the name */
+    bool is_there; /* the name was taken in this pass */
     bool is_asked; /* a request has ended since the item came or was last renewed; the owner may set
                       it when no request is possible */
     bool is_outdated; /* renewed while a request was under way; kube_readings_end() cancels that

@@ -45,7 +45,7 @@ struct elector {
     char label[NAME_SIZE + 8];
     struct metric leader, acquisitions, failures, slow, master, slowpath;
 
-    struct mutex lock; /* guards the next two */
+    struct mutex lock; /* guards the next two members */
     struct condition ended;
     int64_t stop_limit_ms;
     bool stopped;

@@ -250,7 +250,7 @@ static void fail(struct lease *l, int64_t now_ms, enum step step, const char *wh
     wait_for_next(l, now_ms, -1);
 }
 
-/* Ends a round whose request had no answer, or an unexpected one. */
+/* Ends a round whose request had no answer, or an unexpected answer. */
 static void fail_with(struct lease *l, int64_t now_ms, enum step step,
                       const struct kube_result *result) {
     CLEANUP(arena_done) struct arena arena;

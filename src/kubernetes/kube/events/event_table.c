@@ -8,7 +8,7 @@ enum {
     ENTRIES = 512,
     QUEUE = 256,
     SERIES_MS = 360000,    /* a series ends after this time without a repetition */
-    COUNT_MS = 300000,     /* between two writes of its count */
+    COUNT_MS = 300000,     /* time between two writes of a series' count */
     OBJECT_BURST = 25,     /* upstream: client-go tools/record/events_cache.go */
     OBJECT_MS = 300000,    /* after the burst, an object may have one more event in each period of
                               this length */

@@ -24,7 +24,7 @@ struct event_entry {
     int64_t written_ms;    /* LIVE: when the event was last sent to the API server */
     uint32_t written;      /* the count that the API server has, or the request under way has */
     uint32_t told_before;  /* the API server's count before the request under way */
-    unsigned tries;        /* failed tries since the last success */
+    unsigned tries;        /* number of failed tries since the last success */
     int64_t not_before_ms; /* after a failure */
 };
 
@@ -68,7 +68,7 @@ bool event_table_add(struct event_table *t, const struct event *event, int64_t n
  * (INT64_MAX: no entry waits). */
 struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, int64_t *ret_at_ms);
 
-/* Begins the request of an entry, which ends with one of the results below. */
+/* Begins the request of an entry. The request ends with one of the results below. */
 void event_table_begin(struct event_table *t, struct event_entry *e);
 enum event_end {
     EVENT_WRITTEN,

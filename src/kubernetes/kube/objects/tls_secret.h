@@ -17,8 +17,8 @@ struct tls_secret {
     struct str ca, ca_key, certificate, key; /* PEM; "": absent */
 };
 
-/* Decodes a Secret. Strings, keys too, point into the text or the arena, which is not wiped.
- * -EINVAL or -ENOMEM. */
+/* Decodes a Secret. Strings, also secret keys, point into the text or the arena, which is not
+ * wiped. Returns 0, -EINVAL or -ENOMEM. */
 int tls_secret_read(struct str object, struct arena *arena, struct tls_secret *ret,
                     struct err *err) MUST_CHECK;
 

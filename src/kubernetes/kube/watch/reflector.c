@@ -207,7 +207,7 @@ void reflector_on_head(struct reflector *r, int64_t now_ms, int status) {
 }
 
 int reflector_on_data(struct reflector *r, int64_t now_ms, struct str bytes) {
-    if (r->status != 200) { /* an error: the beginning is enough */
+    if (r->status != 200) { /* the body of an error: its beginning is enough */
         size_t room = r->in.n < ERROR_BYTES ? ERROR_BYTES - r->in.n : 0;
         strbuf_append(&r->in, bytes.p, bytes.n < room ? bytes.n : room);
         return 0;
