@@ -56,7 +56,7 @@ static bool set_dates(X509 *x, int64_t now_s, int64_t end_s) {
 
 struct extension {
     int nid;
-    const char *value; /* in OpenSSL's configuration syntax; never any input from outside */
+    const char *value; /* in OpenSSL's configuration syntax; must not contain input from users */
 };
 
 static bool add_extensions(X509 *x, X509 *issuer, const struct extension *extensions,
@@ -166,8 +166,8 @@ static int append_certificate(X509 *x, struct strbuf *out, struct err *err) {
     return strbuf_failed(out) ? err_set(err, -ENOMEM, "no memory for a certificate") : 0;
 }
 
-/* The BIO wipes its memory when it is freed. One append to `out` leaves no copies behind, as
- * growing in steps would. */
+/* The BIO wipes its memory when it is freed. A single append to `out` leaves no copies of the key
+ * in memory; several appends could, because `out` moves when it grows. */
 static int append_key(EVP_PKEY *key, struct strbuf *out, struct err *err) {
     CLEANUP(ssl_free_bio) BIO *bio = BIO_new(BIO_s_secmem());
     if (bio == NULL || !PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL))
@@ -247,7 +247,7 @@ static bool add_leaf_extensions(X509 *x, X509 *issuer, const struct leaf_request
     return add_extensions(x, issuer, extensions, sizeof extensions / sizeof extensions[0]);
 }
 
-/* Sets *ret_end_s to the end of a new leaf, which is not after the authority's end. */
+/* Sets *ret_end_s to the end of a new leaf, at the latest the end of the authority. */
 static int choose_end(const struct authority *a, const struct leaf_request *request,
                       int64_t *ret_end_s, struct err *err) {
     int64_t end_s = request->now_s + (int64_t)request->days * SECONDS_PER_DAY;

@@ -18,7 +18,7 @@ enum {
     AUTHORITY_DAYS = 3650,
     LEAF_DAYS = 365,
     CERTIFICATE_DAYS_MAX = 36500,
-    CERTIFICATE_BACKDATE_S = 300, /* valid from this long before its creation: clocks differ */
+    CERTIFICATE_BACKDATE_S = 300, /* certificates begin this long in the past: clocks differ */
 };
 
 struct authority; /* certificate and private key */
@@ -44,14 +44,14 @@ void authority_freep(struct authority **a);
 /* Appends certificate and key as PEM. Give the key's buffer to key_done(). */
 int authority_save(const struct authority *a, struct strbuf *ret_certificate_pem,
                    struct strbuf *ret_key_pem, struct err *err) MUST_CHECK;
-/* Returns when the authority ends. */
+/* Returns the end of the authority's validity, in seconds since 1970. */
 int64_t authority_not_after(const struct authority *a);
-/* Did the authority sign the first certificate of this PEM text? False, too, if the text has
- * none. */
+/* Did the authority sign the first certificate of this PEM text? False, too, if the text has no
+ * certificate. */
 bool authority_signed(const struct authority *a, struct str certificate_pem);
 
 struct leaf_request {
-    struct str common_name;  /* at most 64 bytes; the identity of a client, not of a server */
+    struct str common_name;  /* at most 64 bytes; identifies a client, but not a server */
     const struct str *hosts; /* DNS names and IP addresses: subject alternative names */
     size_t host_count;
     bool server, client; /* permitted uses; at least one */

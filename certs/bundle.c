@@ -12,8 +12,8 @@ static bool contains(const struct stack_st_X509 *stack, const X509 *x) {
     return false;
 }
 
-/* Moves certificates that have not ended and that `to` lacks, up to BUNDLE_MAX. Returns false
- * without memory. */
+/* Moves to `to` the certificates that have not ended and that `to` lacks, until it has BUNDLE_MAX.
+ * Returns false if memory runs out. */
 static bool take(struct stack_st_X509 *from, int64_t now_s, struct stack_st_X509 *to) {
     while (sk_X509_num(from) > 0) {
         CLEANUP(ssl_free_certificate) X509 *x = sk_X509_shift(from);

@@ -18,7 +18,7 @@ struct check {
     const struct check_request *request;
     struct arena *arena;
     struct check_report *report;
-    struct strbuf certificate, key, ca; /* as PEM; empty when unreadable */
+    struct strbuf certificate, key, ca; /* PEM texts; empty if the file cannot be read */
     bool for_server;                    /* the leaf may be used for a server */
 };
 
@@ -51,11 +51,11 @@ static bool read_pem(struct check *c, const char *path, struct strbuf *out) {
     return false;
 }
 
-/* Returns "2026-01-02 03:04:05 UTC", in `text`. */
+/* Writes a date like "2026-01-02 03:04:05 UTC" to `text`, and returns `text`. */
 static const char *date(int64_t at_s, char text[32]) {
     time_t at = at_s;
     struct tm tm = {0};
-    (void)gmtime_r(&at, &tm); /* out of range only for years beyond an int */
+    (void)gmtime_r(&at, &tm); /* fails only if the year exceeds an int */
     (void)strftime(text, 32, "%Y-%m-%d %H:%M:%S UTC", &tm); /* it fits */
     return text;
 }

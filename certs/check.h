@@ -15,7 +15,7 @@ struct check_request {
     const char *ca_path;     /* the bundle that clients trust; NULL: not checked */
     const struct str *hosts; /* names that clients use; all must be covered */
     size_t host_count;
-    int within_days; /* expiring sooner than that is a problem too */
+    int within_days; /* a certificate that expires within so many days is a problem, too */
     int64_t now_s;   /* seconds since 1970 */
 };
 
@@ -25,7 +25,7 @@ struct check_report {
     int64_t not_after_s; /* notAfter of the leaf certificate; 0 if it could not be read */
 };
 
-/* A file that cannot be read is reported as a problem. Returns 0, also with problems, or
+/* A file that cannot be read is reported as a problem. Returns 0, also if problems were found, or
  * -ENOMEM. */
 int certs_check(const struct check_request *request, struct arena *arena, struct check_report *ret,
                 struct err *err) MUST_CHECK;

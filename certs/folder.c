@@ -35,7 +35,7 @@ static int path_of(const char *dir, const char *name, const char *ending, char p
     return 0;
 }
 
-/* Appends the file's bytes; a missing file has none. */
+/* Appends the file's bytes. A missing file counts as empty. */
 static int read_if_there(const char *dir, const char *name, const char *ending, struct strbuf *out,
                          struct err *err) {
     char path[PATH_SIZE];
@@ -58,7 +58,8 @@ static int write_file(const char *dir, const char *name, const char *ending,
     return r != 0 ? r : file_write_atomic(path, strbuf_str(bytes), mode, err);
 }
 
-/* Writes the key first: a program that watches the certificate then finds the new key. */
+/* Writes the key before the certificate: a program that notices the new certificate then finds the
+ * new key. */
 static int write_pair(const char *dir, const char *name, const struct pair *pair, struct err *err) {
     int r = write_file(dir, name, ".key", &pair->key, 0600, err);
     return r != 0 ? r : write_file(dir, name, ".crt", &pair->certificate, 0644, err);
@@ -87,7 +88,8 @@ static int new_authority(const struct folder_request *request, struct pair *out,
     return r != 0 ? r : authority_save(*ret, &out->certificate, &out->key, err);
 }
 
-/* Loads the authority in the folder, or makes one (`ret_new`). `pair` holds its PEM. */
+/* Loads the authority in the folder, or makes a new authority and sets *ret_new. `pair` receives
+ * its PEM texts. */
 static int take_authority(const struct folder_request *request, struct pair *pair,
                           struct authority **ret, bool *ret_new, struct err *err) {
     int r = read_pair(request->dir, "ca", pair, err);
@@ -115,8 +117,8 @@ static int take_authority(const struct folder_request *request, struct pair *pai
 
 /* ---- leaves ---- */
 
-/* Checks that a leaf in the folder is ours; others are overwritten only by force. `ret_ours`: the
- * leaf exists and is ours. */
+/* Checks that a leaf in the folder is ours; other leaves are overwritten only by force. Sets
+ * *ret_ours to true if the leaf exists and is ours. */
 static int look_at_leaf(const struct folder_request *request, const struct authority *a,
                         const char *name, struct pair *old, bool *ret_ours, struct err *err) {
     int r = read_pair(request->dir, name, old, err);

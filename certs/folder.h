@@ -17,12 +17,12 @@
 
 struct folder_request {
     const char *dir;
-    const struct str *hosts; /* of the server; none: the hosts of the certificate that is renewed,
-                                or localhost, 127.0.0.1 and ::1 */
+    const struct str *hosts; /* the server's names; if empty: the names in the certificate that is
+                                renewed, or localhost, 127.0.0.1 and ::1 */
     size_t host_count;
     struct str client_name; /* empty: the name in the certificate that is renewed, or
                                system:kube-scheduler */
-    int days, ca_days;      /* 0: the default; ca_days is used for a new authority only */
+    int days, ca_days;      /* validity of leaves and of a new authority; 0: the default */
     bool force;             /* overwrite certificates that this authority has not signed */
     int64_t now_s;
 };
@@ -33,10 +33,11 @@ struct folder_report {
 };
 
 /*
- * Makes the authority, unless it exists, and new leaves. Makes all of them before it writes the
- * first file, and replaces each file at once. For a moment a reader may see a new key with the old
- * certificate: it must try again. Returns 0, -EEXIST (leaves that this authority has not signed, or
- * half an authority), -EINVAL, or the error of a failed write.
+ * Makes the authority, unless it exists, and new leaves. Writes the first file only after all
+ * certificates are made, and replaces each file atomically. For a moment a reader may see a new key
+ * with the old certificate: it must try again. Returns 0, -EEXIST (leaves that this authority has
+ * not signed, or an authority with only one of its two files), -EINVAL, or the error of a failed
+ * write.
  */
 int folder_init(const struct folder_request *request, struct folder_report *ret,
                 struct err *err) MUST_CHECK;

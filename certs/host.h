@@ -1,6 +1,6 @@
 /*
  * The names of a server, as its certificate has them (subject alternative names). A client compares
- * them with the name that it has called.
+ * them with the name under which it called the server.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum { HOST_DNS_MAX = 253 };
 
 struct host {
     enum host_kind kind;
-    size_t n;                     /* 4 or 16 for addresses */
+    size_t n;                     /* number of bytes: 4 or 16 for an address */
     char bytes[HOST_DNS_MAX + 1]; /* the name in lower case and a NUL, or the address in network
                                      order */
 };

@@ -8,7 +8,8 @@
 
 /* ---- reading ---- */
 
-/* Anybody may have written the text of a certificate: all but printable ASCII becomes '?'. */
+/* Anybody may have written the text of a certificate: every byte that is not printable ASCII
+ * becomes '?'. */
 static struct str printable(struct arena *arena, const void *bytes, size_t n) {
     char *copy = arena_cstr(arena, (struct str){bytes, n});
     if (copy == NULL)
@@ -217,7 +218,7 @@ int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_
         return ssl_error(err, -ENOMEM, "cannot verify a certificate");
     set_rules(ctx, trust);
     bool good = X509_verify_cert(ctx) == 1;
-    ssl_forget_errors(); /* the context has the reason */
+    ssl_forget_errors(); /* the reason is in the context */
     if (!good)
         return err_set(err, -EINVAL, "%s",
                        X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx)));

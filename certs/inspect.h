@@ -17,14 +17,14 @@
 
 /* Strings are from the arena, printable ASCII, NUL-terminated. */
 struct certificate {
-    struct str subject, issuer; /* RFC 2253: "CN=a,O=b"; other characters as \XX */
-    struct str common_name;     /* empty without one */
+    struct str subject, issuer; /* RFC 2253: "CN=a,O=b"; other characters are written as \XX */
+    struct str common_name;     /* empty if the certificate has no common name */
     struct str *names;          /* subject alternative names: DNS, IP, URI, e-mail as text */
     size_t name_count;
     int64_t not_before_s, not_after_s;
     bool is_ca;
     bool for_server, for_client; /* the (extended) key usage allows this */
-    struct str sha256;           /* of the whole certificate: "AB:CD:..." */
+    struct str sha256;           /* fingerprint of the whole certificate: "AB:CD:..." */
 };
 
 /* Reads every certificate of a PEM text, in order; the first is the leaf of a chain. Returns 0,
@@ -32,8 +32,8 @@ struct certificate {
 int certificates_read(struct str pem, struct arena *arena, struct certificate **ret,
                       size_t *ret_count, struct err *err) MUST_CHECK;
 
-/* Is this the private key of the first certificate? Returns 0 and sets *ret, or -EINVAL if either
- * text is malformed. */
+/* Is `key_pem` the private key of the first certificate? Returns 0 and sets *ret, or -EINVAL if
+ * either text is malformed. */
 int certificate_has_key(struct str pem, struct str key_pem, bool *ret, struct err *err) MUST_CHECK;
 
 /* May the first certificate be used for this host, which is a DNS name or an IP address? A wildcard
@@ -49,12 +49,12 @@ struct certificate_trust {
 };
 
 /*
- * Does the chain lead from the leaf to a certificate in the bundle, and is it for this purpose?
- * Returns 0, or -EINVAL with the reason. `ret_root_ends_s`, which may be NULL, receives the expiry
- * of the root that was found.
+ * Does the chain lead from the leaf to a certificate in the bundle, and may the leaf be used for
+ * the purpose? Returns 0, or -EINVAL with the reason. `ret_root_ends_s`, which may be NULL,
+ * receives the expiry of the root that was found.
  */
 int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_ends_s,
                        struct err *err) MUST_CHECK;
 
-/* The version of OpenSSL that is loaded. A static string. */
+/* Returns the version of the loaded OpenSSL, a static string. */
 const char *certs_library_version(void);

@@ -16,9 +16,9 @@ void rotation_done(struct rotation *r) {
     key_done(&r->key);
 }
 
-/* ---- what is wrong ---- */
+/* ---- finding problems ---- */
 
-/* Reads the first certificate of a text. Returns false if it has none that can be read. */
+/* Reads the first certificate of a text. Returns false if the text has no readable certificate. */
 static bool read_first(struct str pem, struct arena *arena, struct certificate *ret) {
     struct certificate *all;
     size_t count;
@@ -30,8 +30,8 @@ static bool read_first(struct str pem, struct arena *arena, struct certificate *
 
 static const char near_end[] = "the authority ends within a year";
 
-/* Returns NULL if the authority may sign, or why not. Sets *ret if it can be loaded, also near its
- * end. */
+/* Returns NULL if the authority may sign, or the reason against it. Sets *ret if the authority can
+ * be loaded, also near its end. */
 static const char *judge_authority(struct str bundle, struct str key, int64_t now_s,
                                    struct arena *arena, struct authority **ret) {
     struct certificate ca;
@@ -56,8 +56,8 @@ static bool covers_all(const struct rotation_request *request) {
     return true;
 }
 
-/* Checks certificate and key by themselves. Returns NULL, and the certificate in *ret, or the
- * problem. */
+/* Checks certificate and key without the authority. Returns NULL and sets *ret to the certificate,
+ * or returns the problem. */
 static const char *judge_pair(const struct rotation_texts *now, int64_t now_s, struct arena *arena,
                               struct certificate *ret) {
     bool fits = false;
@@ -95,7 +95,7 @@ static bool bundle_is_tidy(struct str ca, const struct strbuf *tidied) {
     return bundle_same(ca, strbuf_str(tidied));
 }
 
-/* ---- what should be ---- */
+/* ---- making the new texts ---- */
 
 static int make_authority(const struct rotation_request *request, struct authority **ret,
                           struct err *err) {
@@ -133,8 +133,8 @@ static int join(const struct rotation_request *request, const struct authority *
     return r != 0 ? r : bundle_join(pems, 3, request->now_s, &ret->ca, err);
 }
 
-/* May the authority sign a last leaf? Only if it is replaced for its age alone. Clients then have
- * the same time to load its successor, however old the present leaf is. */
+/* May the authority sign a last leaf? Only if the authority is replaced for its age alone. The last
+ * leaf gives clients the same time to load the new authority, however old the present leaf is. */
 static bool may_sign_once_more(const struct authority *a, const char *authority_why,
                                int64_t now_s) {
     return authority_why == near_end &&

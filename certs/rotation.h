@@ -1,7 +1,7 @@
 /*
  * Plans the certificates of a server that issues its own, for a given time: an authority of ten
- * years, which clients must trust, and a leaf of 90 days, renewed when two thirds of them are over.
- * It only decides: it stores nothing and reads no clock.
+ * years, which clients must trust, and a leaf of 90 days, renewed after two thirds of that time. It
+ * only decides: it stores nothing and reads no clock.
  *
  * An authority with a year left gets a successor, and signs a last leaf at that moment; the
  * successor signs the next leaves, and until the old authority has ended both are in the bundle. So
@@ -24,22 +24,24 @@
 
 enum { ROTATION_LEAF_DAYS = 90, ROTATION_AUTHORITY_LEFT_DAYS = 365 };
 
-/* PEM texts; "": absent. */
+/* The certificates and keys as PEM texts; "": absent. */
 struct rotation_texts {
-    struct str ca, ca_key; /* the bundle, the present authority first, and its key */
+    struct str ca, ca_key; /* the bundle, the present authority first; that authority's key */
     struct str certificate, key;
 };
 
 struct rotation_request {
     struct rotation_texts now;
-    struct str trusted;      /* a bundle that clients trust, even if now.ca has lost it; "": none */
+    struct str trusted; /* a bundle that clients trust, in case now.ca has lost its certificates;
+                           "": none */
     const struct str *hosts; /* the server's DNS names and IP addresses */
     size_t host_count;
     int64_t now_s;
 };
 
 struct rotation {
-    const char *why; /* a static sentence: the reason; NULL: no change, and the rest is empty */
+    const char *why; /* the reason for the change, a static sentence; NULL: no change, and the other
+                        members are empty */
     bool authority_is_new, leaf_is_new;
     struct strbuf ca, ca_key, certificate, key; /* all four texts after the change */
 };
@@ -50,7 +52,7 @@ int rotation_plan(const struct rotation_request *request, struct rotation *ret,
                   struct err *err) MUST_CHECK;
 /*
  * The certificate of a client of this server, signed by the server's own authority. It is renewed
- * when two thirds of its time are over. A client's texts have no key of an authority.
+ * after two thirds of its validity. A client's texts have no authority key.
  */
 struct rotation_client_request {
     struct str ca, ca_key;     /* authority in the server's Secret, which clients need */

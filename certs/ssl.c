@@ -20,7 +20,7 @@ int ssl_error(struct err *err, int code, const char *fmt, ...) {
 }
 
 static BIO *reading(struct str pem) {
-    /* BIO_new_mem_buf() treats NULL as a mistake, not as no bytes */
+    /* BIO_new_mem_buf() fails for NULL, even if there are no bytes */
     return pem.n <= INT_MAX ? BIO_new_mem_buf(pem.p != NULL ? pem.p : "", (int)pem.n) : NULL;
 }
 
@@ -33,7 +33,7 @@ static int no_passphrase(char *buffer, int size, int writing, void *ctx) {
     return -1;
 }
 
-/* Did reading stop because there is no further block of the kind? */
+/* Did reading stop because the text has no further block of the wanted kind? */
 static bool at_end_of_pem(void) {
     unsigned long code = ERR_peek_last_error();
     return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
@@ -75,7 +75,7 @@ int ssl_read_key(struct str pem, EVP_PKEY **ret, struct err *err) {
 
 int64_t ssl_time(const ASN1_TIME *time) {
     struct tm tm = {0};
-    (void)ASN1_TIME_to_tm(time, &tm); /* fails only for malformed times: then 1900 */
+    (void)ASN1_TIME_to_tm(time, &tm); /* fails only for a malformed time: then the year 1900 */
     return timegm(&tm);
 }
 
