@@ -3,8 +3,8 @@
  * (lines/lines.h), on the extender's listener. `ctx` of every handler is a struct clusters.
  *
  * Answers to errors: 400 with {"error"} for a question that cannot be read; 503 with {"error"}
- * before the first sync, unless the question brings its own state. A question that can be read and
- * has no answer gets 200 with its "error" set.
+ * before the first sync, unless the question brings its own state. A question that can be read but
+ * has no answer gets 200, and the "error" of the answer is set.
  *
  * A question about a binding without a state of its own waits for the estimators of Karmada's
  * clusters, if they are asked and the verb's answer depends on them.
@@ -17,7 +17,7 @@
 
 /* Everything is borrowed. */
 struct clusters {
-    struct clusters_known known;    /* .fleet is NULL: no fleet is known */
+    struct clusters_known known;    /* if known.fleet is NULL, no fleet is known */
     struct informer *karmada;       /* fleet/karmada.h; NULL: Karmada's clusters are not known */
     struct karmada_options options; /* for scheduling Karmada's bindings */
     struct estimators *estimators;  /* estimators of Karmada's clusters; NULL: no estimator is

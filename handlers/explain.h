@@ -1,7 +1,7 @@
 /*
  * The endpoints that answer "why there?", on the ops listener: the decisions about one object, the
- * recent decisions, the present decision about a Placement, and the decision that a pod would get.
- * `ctx` of every handler is a struct explain.
+ * recent decisions, the present decision about a Placement, and the decision that a given pod would
+ * get now. `ctx` of every handler is a struct explain.
  *
  * They answer only callers who may read (explain/access.h). They record and change nothing.
  */
@@ -16,7 +16,8 @@
 
 /* Everything is borrowed. */
 struct explain {
-    const struct extender *extender; /* its decisions are explained, and it judges what-ifs */
+    const struct extender *extender; /* the extender's decisions are explained, and it filters and
+                                        scores the pods of what-ifs */
     const struct webhook *webhook;   /* admits the pods of what-ifs; NULL: no admission */
     struct explain_access *access;
     struct informer *volumes;          /* volumes for the claims of what-ifs; NULL: not known */
@@ -32,7 +33,7 @@ void explain_placement(void *ctx, const struct http_request *request,
                        struct http_response *response);
 void explain_what_if(void *ctx, const struct http_request *request, struct http_response *response);
 
-/* Splits the "NAMESPACE/NAME" that follows `before`, with which the path begins. Returns false if
+/* Splits the "NAMESPACE/NAME" that follows `before`, the beginning of the path. Returns false if
  * the path has another form. */
 bool explain_split_path(struct str path, struct str before, struct str *ret_namespace,
                         struct str *ret_name);

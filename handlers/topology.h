@@ -13,9 +13,9 @@
 struct topology_door {
     struct evenness_latest *latest; /* NULL: no workloads are known */
     struct explain_access *access;
-    const struct cache *cache; /* its age is that of the data; NULL: not known */
-    uint64_t nonce; /* number of this process, because two processes may give a report the same
-                       number */
+    const struct cache *cache; /* its age is that of a report's data; NULL: not known */
+    uint64_t nonce; /* random number of this process: two processes may give the same number to
+                       different reports */
 };
 
 void topology_report(void *ctx, const struct http_request *request, struct http_response *response);

@@ -19,24 +19,26 @@ struct ring;
 /* The knowledge for reviews of pods. Borrowed. */
 struct pod_reviewer {
     struct pod_knowledge known;
-    struct kube_client *client; /* reads objects that watches have not brought yet; NULL: none */
-    int64_t read_ms;            /* the time for all reads together; 0: no reads */
-    bool read_for_anyone;       /* otherwise only for callers that lookup_is_for() accepts */
+    struct kube_client *client; /* reads objects that watches do not have yet; NULL: no reads */
+    int64_t read_ms;            /* time limit of all reads together; 0: no reads */
+    /* Reads for every caller; otherwise only for callers that lookup_is_for() accepts. */
+    bool read_for_anyone;
 };
 
 /* The knowledge for reviews of Placements. Borrowed. */
 struct placement_reviewer {
     struct placement_knowledge known;
-    uint64_t seed; /* for keys; each process has its own */
+    uint64_t seed; /* seed for random keys; each process has its own seed */
 };
 
 struct webhook {
-    struct ring *decisions; /* NULL: they are not recorded */
+    struct ring *decisions; /* NULL: decisions are not recorded */
     struct pod_reviewer pods;
     struct placement_reviewer placements;
 };
 
-/* `ctx` is a struct webhook. The path of the request selects the kind. */
+/* Answers a review. `ctx` is a struct webhook. The path of the request selects the kind of
+ * object. */
 void webhook_review(void *ctx, const struct http_request *request, struct http_response *response);
 
 /* Register and unregister the metrics of the endpoints and of their look-ups. */
