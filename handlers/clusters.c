@@ -44,11 +44,11 @@ static int answer_from_state(enum placement_verb verb, const struct clusters_que
     return r;
 }
 
-/* ---- questions of one step, which know nothing of a fleet ---- */
+/* ---- questions about one step, without a fleet ---- */
 
 enum verb { FILTER, PRIORITIZE, SELECT, ASSIGN, ESTIMATE, VERBS };
 
-/* Steps that a verb takes; the last is NULL. */
+/* The steps of each verb; the last entry is NULL. */
 enum { MOST_STEPS = 6 };
 static const char *const steps_of[VERBS][MOST_STEPS] = {
     [FILTER] = {NULL},
@@ -102,8 +102,8 @@ static void ask_step(enum verb verb, const struct http_request *request,
 static const enum placement_verb placement_verbs[VERBS] = {
     [FILTER] = PLACEMENT_FILTER, [PRIORITIZE] = PLACEMENT_PRIORITIZE, [SELECT] = PLACEMENT_SELECT};
 
-/* A question without a state needs our own, which must have been read. Otherwise returns false, and
- * the response names the problem. */
+/* Returns true if the question brings its own state, or if our state is known and has been read.
+ * Otherwise returns false, and the response names the problem. */
 static bool may_ask(const struct clusters *c, const struct clusters_question *q, const void *known,
                     const char *nothing, struct http_response *response) {
     if (q->state.p != NULL)

@@ -11,27 +11,27 @@
 
 enum { ARENA_BYTES = 8 << 20, OBJECT_BYTES = 600 };
 
-/* Outlives the request, whose arena must not be touched while it waits. */
+/* Outlives the request, because the request's arena must not be touched while the request waits. */
 struct asking {
     const struct clusters *clusters;
     const struct clusters_question *question; /* in the request's arena */
     enum binding_verb verb;
     clusters_estimated_fn *go_on;
-    struct arena arena; /* of the members below */
+    struct arena arena; /* has the memory of the members below */
     const struct str *names;
-    int64_t *replicas; /* [count] */
+    int64_t *replicas; /* `count` items */
     uint32_t count;
     struct estimators_question asked;
 
-    struct http_deferral *deferral; /* NULL: a thread waits */
-    struct mutex mutex;             /* for that thread, as the next two */
+    struct http_deferral *deferral; /* NULL: a thread waits for the answers */
+    struct mutex mutex;             /* mutex, wake and is_over serve the waiting thread */
     struct condition wake;
     bool is_over;
 };
 
 /* ---- metrics ---- */
 
-static struct metric counted[2]; /* answers without and with a known number */
+static struct metric counted[2]; /* number of answers without and with a known number */
 
 void clusters_estimators_metrics_start(void) {
     for (int known = 0; known < 2; known++) {
@@ -66,7 +66,8 @@ static void end_asking(struct asking *a) {
 
 /* ---- questions ---- */
 
-/* Returns karmada-scheduler's name of the object: gRPC metadata, so only header characters. */
+/* Returns the name that karmada-scheduler gives the object. It is sent as gRPC metadata, so it has
+ * only characters that headers may have. */
 static struct str object_of(const struct binding_spec *spec, struct arena *arena) {
     const struct str object =
         arena_printf(arena, "kind=%.*s, name=%.*s/%.*s", STR_ARG(spec->resource_kind),
@@ -102,14 +103,14 @@ static int prepare(struct asking *a, struct arena *steps, struct err *err) {
     return 0;
 }
 
-/* Finds the estimators to ask, without using up steps of the question's budget. Returns NULL if
- * none is asked. */
+/* Finds the estimators to ask, without using up steps of the question's budget. Returns NULL if no
+ * estimator is asked. */
 static struct asking *new_asking(const struct clusters *c, const struct clusters_question *q,
                                  enum binding_verb verb, struct arena *arena,
                                  clusters_estimated_fn *go_on) {
     const struct steps before = arena->steps;
     struct asking *a = calloc(1, sizeof *a);
-    struct err unsaid; /* nobody reads it: the question is answered without estimators */
+    struct err unsaid; /* not reported: the question is answered without estimators */
     if (a == NULL)
         return NULL;
     *a = (struct asking){.clusters = c, .question = q, .verb = verb, .go_on = go_on};

@@ -13,16 +13,16 @@
 
 struct asked {
     struct str cluster;
-    const struct replica_requirements *requirements; /* if replicas are asked for */
+    const struct replica_requirements *requirements; /* for a question about replicas */
     bool sets;
-    const struct component *components; /* if sets are asked for */
+    const struct component *components; /* for a question about sets */
     uint32_t component_count;
     struct str namespace;
     const struct assumed_workload *assumed;
     uint32_t assumed_count;
 };
 
-/* Results of calls in the metrics, beside the status. */
+/* The results that metrics count for successful calls; failed calls are counted by status. */
 enum { ANSWER_KNOWN, ANSWER_UNKNOWN, ANSWER_TOO_LARGE };
 
 static void refuse(struct grpc_response *response, int error) {
@@ -56,15 +56,16 @@ static void answer_unknown(const struct estimator *e, struct str cluster, uint32
     (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster), why);
 }
 
-/* Answers for a member in such a state. Upstream would not serve yet, or would answer from its last
- * data. */
+/* Answers for a member that is not ready. Upstream would not serve yet, or would answer from its
+ * last data. */
 static void answer_unready(const struct estimator *e, struct str cluster, enum member_state state,
                            struct grpc_response *response) {
     answer_unknown(e, cluster, ANSWER_UNKNOWN, member_state_text(state), response);
 }
 
-/* Answers a prepared question that needed too much at the member: -ENOSPC, -E2BIG or -ENOMEM. Sets
- * no error status unless configured: a scheduler would then ignore the answers of all members. */
+/* Answers a question that took too many steps or too much memory at the member: `error` is -ENOSPC,
+ * -E2BIG or -ENOMEM. Sets no error status unless configured, because a scheduler would then ignore
+ * the answers of all members. */
 static void answer_too_large(const struct estimator *e, struct str cluster, int error,
                              struct grpc_response *response) {
     if (error == -ENOSPC)
@@ -74,13 +75,14 @@ static void answer_too_large(const struct estimator *e, struct str cluster, int 
                        "the cluster is too large for the question to be answered", response);
 }
 
-/* No member has this name. May the name be that of a new member? */
+/* No member has this name. May a member with this name still appear? */
 static bool may_come(const struct estimator *e, struct str name) {
     return !members_complete(e->members) ||
            (e->karmada != NULL && karmada_members_find(e->karmada, name) != KARMADA_MEMBER_GONE);
 }
 
-/* Returns the member, held, if its state lets it answer; else NULL with a complete response. */
+/* Returns the member with a reference if it is ready to answer. Otherwise completes the response
+ * and returns NULL. */
 static struct member *hold_ready(const struct estimator *e, struct str cluster,
                                  enum member_state (*state_of)(const struct member *m),
                                  struct grpc_response *response) {
@@ -110,7 +112,7 @@ static int make_question(const struct estimator *e, const struct asked *asked, s
                : r;
 }
 
-/* Lowers *least to the rest of the namespace's ResourceQuotas. */
+/* Lowers *least to the number of replicas for which the namespace's ResourceQuotas have room. */
 static int limit_by_quotas(const struct member_view *v, const struct asked *asked,
                            const struct estimator_question *q, struct arena *arena,
                            int64_t *least) {
@@ -118,7 +120,7 @@ static int limit_by_quotas(const struct member_view *v, const struct asked *aske
     uint32_t count;
     int64_t left;
     if (asked->sets && str_empty(asked->namespace))
-        return 0; /* without a namespace no quota counts */
+        return 0; /* without a namespace no ResourceQuota applies */
     int r = member_quotas(v, asked->namespace, arena, &quotas, &count);
     if (r == 0)
         r = asked->sets ? estimator_quotas_sets(quotas, count, q, arena, &left)

@@ -12,12 +12,12 @@
 
 #include <errno.h>
 
-enum { RECENT = 50, OF_A_SUBJECT = 20 }; /* without ?limit= */
+enum { RECENT = 50, OF_A_SUBJECT = 20 }; /* number of decisions without ?limit= */
 
 /* ---- the query ---- */
 
 struct question {
-    int64_t limit, before; /* limit 0: not given */
+    int64_t limit, before; /* 0: the query does not have it */
     struct subject subject;
     bool has_subject;
 };
@@ -68,7 +68,7 @@ static bool read_question(struct str query, struct question *ret, struct http_re
     return true;
 }
 
-/* ---- what is found ---- */
+/* ---- found decisions ---- */
 
 struct found {
     uint64_t number;
@@ -157,7 +157,7 @@ static void find_admission(struct ring *ring, const struct subject *subject, str
     if (subject->name.n <= RANDOM_BYTES)
         return;
     nameless.name.n -= RANDOM_BYTES;
-    (void)find(ring, &nameless, before, arena, f); /* there may be none */
+    (void)find(ring, &nameless, before, arena, f); /* there may be no such admission */
 }
 
 static void answer_unknown(struct ring *ring, const struct subject *subject,

@@ -56,7 +56,7 @@ static void put_word(struct json_writer *w, struct str key, const char *word) {
         json_put_null(w);
 }
 
-/* Writes the time that is left of a wait. */
+/* Writes the remaining time of a wait. */
 static void put_wait(struct json_writer *w, const struct placement_standing *s, int64_t now_ms) {
     const int64_t since_ms = now_ms > s->wall_ms ? now_ms - s->wall_ms : 0;
     json_key(w, STR("waitSeconds"));

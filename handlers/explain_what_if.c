@@ -3,7 +3,8 @@
  * pod's creation, filtering and scoring, but names more nodes. Nothing is recorded, reserved or
  * counted.
  *
- * Mistakes in the pod as it came are findings (findings/findings.h), beside the nodes.
+ * The answer also has findings (findings/findings.h): mistakes in the pod as it was before its
+ * admission.
  *
  * A pod with a uid has been admitted already. A pod that the cluster knows also counts as an
  * existing pod.
@@ -37,11 +38,11 @@ struct trying {
     struct filter_unknown unknown;
     struct engine_options options;
     struct simulation simulation;
-    bool judged; /* there is a simulation */
+    bool judged; /* `simulation` is set */
     struct decision_ages ages;
 };
 
-/* The result is valid until the next call: its ages are in `t`. */
+/* The result is valid until the next call, because its ages are stored in `t`. */
 static struct decision_about about_of(struct trying *t, const char *verb, int64_t took_us,
                                       const struct applied_constraint *applied, uint32_t count) {
     const struct object_meta *pod = &t->question.pod.meta;
@@ -68,7 +69,7 @@ static void close_decision(struct trying *t, struct decision *d) {
 
 /* ---- admission ---- */
 
-/* Are there policies to decide by? */
+/* Are policies known, so that admission can be decided? */
 static bool has_policies(const struct trying *t) {
     return t->explain->webhook != NULL || t->question.has_policies;
 }
@@ -165,7 +166,7 @@ static void judge(struct trying *t) {
     options->added_affinity = q->has_added ? &q->added : NULL;
     options->ignored_resources = q->ignored;
     options->filters =
-        FILTERS_ALL; /* unlike for an extender, kube-scheduler has not filtered the nodes */
+        FILTERS_ALL; /* all filters, because kube-scheduler has not filtered these nodes before */
     if (r == 0 &&
         (r = pod_claims_read(t->explain->volumes, &q->pod, t->arena, &options->claims)) != 0)
         (void)err_set(&err, r, "no memory or steps left to judge the pod's claims");
@@ -187,7 +188,7 @@ static void put_not_judged(struct trying *t) {
     json_put_string(&t->w, strbuf_str(&text));
 }
 
-/* Returns the policy that gave the decision its constraints; NULL without one. Borrowed from the
+/* Returns the policy that gave the pod its constraints; NULL if no policy did. Borrowed from the
  * decision or the question. */
 static const struct policy *policy_of(const struct trying *t, const struct pod_decision *decision) {
     const struct policy *items = t->question.policies.items;
@@ -200,7 +201,7 @@ static const struct policy *policy_of(const struct trying *t, const struct pod_d
     return NULL;
 }
 
-/* For a pod that the API server has, writes why it has no node. */
+/* Writes why the pod has no node, if the API server has the pod. */
 static void put_now(struct trying *t) {
     const struct extender *x = t->explain->extender;
     struct pod_decision admission;
@@ -224,8 +225,9 @@ static void put_now(struct trying *t) {
 
 /* ---- mistakes ---- */
 
-/* Constraints that a policy adds are not in the question, so a patched pod has no filter's result
- * for those that are. A budget that is spent leaves out findings; the others stay. */
+/* Writes the findings about the pod of the question. If admission has patched the pod, the filter's
+ * result is not used: it is about constraints that the question does not have. If the budget of
+ * steps is spent, the findings so far are written. */
 static void put_findings(struct trying *t, const struct explain_question *came) {
     CLEANUP(arena_done) struct arena own;
     const bool is_patched = came->text.p != t->question.text.p;

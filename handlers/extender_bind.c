@@ -1,13 +1,14 @@
 /*
  * POST /extender/v1/bind: the scheduler has chosen a node and leaves the binding to us. The pod
- * counts there before we ask the API server, so that a pod filtered meanwhile sees it; if the
- * binding fails, it no longer counts. We answer after the API server; no thread waits for it.
+ * counts on the node before we ask the API server, so that the filter for another pod sees it
+ * meanwhile; if the binding fails, it no longer counts. We answer after the API server has
+ * answered; no thread waits for that answer.
  *
  * If bindings keep their order (x->bindings), a failed binding also fails the bindings that wait
- * behind it, and marks the answers to pods that were filtered meanwhile as doubtful: they may rely
- * on it. All of this happens under one lock (bind_queue_abandon()), so no pod is filtered against a
- * half-undone state. A binding with an unknown outcome fails in the same way: its pod may be on the
- * node, so other pods must keep away, but no pod may rely on it.
+ * behind it. It also marks as doubtful the answers about pods that were filtered meanwhile, because
+ * these answers may rely on the binding. All of this happens under one lock (bind_queue_abandon()),
+ * so no pod is filtered against a half-undone state. A binding with an unknown outcome fails in the
+ * same way: its pod may be on the node, so other pods must keep away, but no pod may rely on it.
  */
 #include "handlers/extender.h"
 
@@ -32,16 +33,16 @@
 #define NO_MEMORY "no memory to count the pod on its node: try again"
 #define NOT_LEFT "filter did not leave this node to the pod: filter the pod again"
 
-/* The binding to make, its caller, and its beginning. */
+/* The binding to make, its caller, and the time of the request. */
 struct bind_question {
     struct object_meta pod; /* namespace, name and uid */
     struct str node;
-    struct str by;   /* the name on the caller's verified certificate; "" without one */
+    struct str by;   /* the name in the caller's verified certificate; "": no certificate */
     struct str from; /* the caller's address */
     struct moment began;
 };
 
-/* One call; outlives the request. */
+/* One call of bind. It outlives the request. */
 struct bind_call {
     struct bind_ticket ticket;
     const struct extender *x;
@@ -50,7 +51,7 @@ struct bind_call {
     struct bind_question question;
     int64_t deadline_ms;
     bool counted;            /* cache_bind_begin() has succeeded */
-    const char *refusal;     /* why reserve() has returned false; static */
+    const char *refusal;     /* the reason if reserve() has returned false; static */
     enum kube_bound outcome; /* outcome of a failed call; undo() reads it */
 };
 
@@ -69,7 +70,8 @@ static void move_assumed(const struct bind_call *call) {
         LOG_W("no memory to note the node of a pod", LOG_STR("pod", call->question.pod.name));
 }
 
-/* Returns why we refuse a binding after cache_bind_begin() has returned `r`; NULL: we make it. */
+/* Returns the reason to refuse a binding, from the result `r` of cache_bind_begin(). Returns NULL
+ * if we make the binding. */
 static const char *refusal(const struct extender *x, int r) {
     bool strict = x->reservations == RESERVATIONS_CONSERVATIVE;
     switch (r) {
@@ -98,7 +100,7 @@ static bool reserve(struct bind_ticket *ticket) {
     int r = cache_bind_begin(call->x->cache, &call->question.pod, call->question.node);
     call->counted = r == 0;
     call->refusal = refusal(call->x, r);
-    if (call->refusal != NULL) /* the pod will not land on the nodes that filter left */
+    if (call->refusal != NULL) /* a refused pod does not land where the filter let it */
         cache_release(call->x->cache, &call->question.pod);
     cache_write_end(call->x->cache);
     if (r == -ENOMEM)
@@ -106,7 +108,7 @@ static bool reserve(struct bind_ticket *ticket) {
     return call->refusal == NULL;
 }
 
-/* Enters the outcome into the cache. The caller holds the write lock. */
+/* Updates the cache with the outcome of the binding. The caller holds the write lock. */
 static void settle(const struct bind_call *call, enum kube_bound outcome) {
     bool strict = call->x->reservations == RESERVATIONS_CONSERVATIVE;
     if (!call->counted && outcome == KUBE_NOT_BOUND)
@@ -264,8 +266,9 @@ static void refuse(const struct extender *x, const struct bind_question *q,
     extender_bind_encode(why, response);
 }
 
-/* Binding is done with our credentials, so a caller must be on this machine or have shown a client
- * certificate. (With a client CA nobody gets in without a certificate.) */
+/* We bind with our own credentials, so the caller must be on this machine or must have a client
+ * certificate. (If a client CA is configured, the listener refuses every caller without a
+ * certificate.) */
 static bool may_bind(const struct http_request *request) {
     return request->is_local || !str_empty(request->client);
 }

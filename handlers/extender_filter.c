@@ -11,10 +11,10 @@
     "Evenkeel started just now: a binding that an earlier process sent may still take effect; "    \
     "try again"
 
-/* Notes where the pod may land: if one node is left, the scheduler has no choice, and the pod
- * counts there before the watch shows it; if none is left, earlier notes are removed. But the pod
- * may still fail to land, so Conservative mode treats a single node like several. `result`: NULL if
- * every node passes. */
+/* Records the nodes on which the pod may land. If one node passes, the scheduler has no choice, and
+ * the pod counts on that node before the watch shows it; if no node passes, earlier records are
+ * removed. But the pod may still fail to land, so Conservative mode treats a single node like
+ * several. `result`: NULL if every node passes. */
 static void expect(const struct extender *x, const struct extender_args *args,
                    const struct filter_result *result, uint64_t doubts, struct arena *arena) {
     struct str *survivors = arena_array(arena, args->candidates.count, sizeof *survivors);
@@ -36,7 +36,8 @@ static void expect(const struct extender *x, const struct extender_args *args,
               LOG_STR("pod", args->pod.meta.name));
 }
 
-/* Assumes the pod on a single survivor: kube-scheduler takes it without calling prioritize. */
+/* Assumes the pod on the node if only one node passes: kube-scheduler chooses it without calling
+ * prioritize. */
 static void assume(const struct extender *x, const struct extender_args *args,
                    const struct filter_result *result) {
     uint32_t count = 0, survivor = 0;

@@ -11,7 +11,8 @@ void log_level_get(void *ctx, const struct http_request *request, struct http_re
         answer(response);
 }
 
-/* Logs the change while the lower level is in force, so that the log shows why it becomes quiet. */
+/* Sets the log's level. Logs the change while the more verbose of both levels is in force, so that
+ * the log shows the change even if it becomes quiet. */
 static void set(enum log_level level, struct str peer) {
     enum log_level before = log_level();
     if (before == level)
@@ -22,7 +23,7 @@ static void set(enum log_level level, struct str peer) {
     log_set_level(level);
 }
 
-/* The body is the level's name. */
+/* Sets the level. The body of the request is the level's name. */
 void log_level_put(void *ctx, const struct http_request *request, struct http_response *response) {
     struct str wanted = str_trim(request->body);
     int level = 0;

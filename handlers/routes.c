@@ -61,7 +61,7 @@ static const struct http_route clusters[] = {
 };
 const struct http_routes clusters_routes = HTTP_ROUTES(clusters);
 
-/* A route for each kind that is reviewed, in the table of its family. */
+/* One route for each reviewed kind, in the table of the kind's family. */
 #define OF_PODS_pods(...) __VA_ARGS__
 #define OF_PODS_placements(...)
 #define OF_HUB_pods(...)

@@ -1,8 +1,8 @@
 /*
  * GET /topology?by=KEY: the latest report by one topology key (evenness/render.h), the worst
  * workloads first. ?namespace= and ?name= choose workloads; ?limit=N limits their number in one
- * answer; ?continue=TEXT, with the text from the last answer, goes on where that answer ended. No
- * report is made for a request: the latest one is some seconds old.
+ * answer; ?continue=TEXT, with the text from the last answer, goes on where that answer ended.
+ * Requests do not start a new report: the latest report is some seconds old.
  */
 #include "handlers/topology.h"
 
@@ -86,7 +86,7 @@ static bool read_question(const struct http_request *request, struct question *r
     return true;
 }
 
-/* ---- which key ---- */
+/* ---- choosing the topology key ---- */
 
 static uint32_t key_named(const struct evenness_report *r, struct str name) {
     for (uint32_t k = 0; k < r->key_count; k++)
@@ -95,7 +95,8 @@ static uint32_t key_named(const struct evenness_report *r, struct str name) {
     return UINT32_MAX;
 }
 
-/* Finds the key of this name; without a name the zone, or else the first key. */
+/* Finds the topology key with the name `by`. Without a name it chooses the zone, or the first key
+ * if there is no zone. */
 static bool find_key(const struct evenness_report *r, struct str by, uint32_t *ret,
                      struct http_response *response) {
     *ret = key_named(r, by.n > 0 ? by : TOPOLOGY_KEY_ZONE);
@@ -103,7 +104,7 @@ static bool find_key(const struct evenness_report *r, struct str by, uint32_t *r
         *ret = 0;
     if (*ret != UINT32_MAX)
         return true;
-    if (r->key_count == 0) { /* a hub without nodes, say */
+    if (r->key_count == 0) { /* for example at a hub without nodes */
         http_answer_text(response, 404,
                          "nothing is measured: no node with a zone, region or hostname label is "
                          "known, and no policy has another key");
@@ -119,10 +120,10 @@ static bool find_key(const struct evenness_report *r, struct str by, uint32_t *r
     return false;
 }
 
-/* ---- which workloads ---- */
+/* ---- choosing workloads ---- */
 
-/* Reads `continue`, "REPORT-POSITION". Fails if the report is not this one: there the position may
- * belong to another workload. */
+/* Reads `continue`, "REPORT-POSITION". Fails if the text is from another report: the position may
+ * be another workload's in this report. */
 static bool read_from(const struct question *q, const char *report, uint32_t *ret,
                       struct http_response *response) {
     int64_t position = 0;
@@ -149,7 +150,8 @@ static bool wants(const struct question *q, const struct evenness_workload *w) {
            (q->name.n == 0 || str_eq(q->name, w->name));
 }
 
-/* Fills the page with workloads from this position on, the key's worst first. */
+/* Fills the page with workloads from this position on. They are sorted by the key, the worst
+ * first. */
 static bool fill_page(const struct question *q, const struct evenness_report *r, uint32_t from,
                       struct arena *arena, struct evenness_page *page, uint32_t *ret_next) {
     const struct evenness_key *key = &r->keys[page->key];
@@ -224,7 +226,7 @@ void topology_report(void *ctx, const struct http_request *request,
     char *etag = arena_alloc(request->arena, ETAG);
     if (etag != NULL && age_ms < OLD_MS)
         (void)snprintf(etag, ETAG, "\"%s\"", number); /* short enough, as below */
-    else if (etag != NULL) /* the same report is another answer once its data grows old */
+    else if (etag != NULL) /* old data changes the answer, even if the report is the same */
         (void)snprintf(etag, ETAG, "\"%s-%lld\"", number, (long long)(age_ms / OLD_MS));
     response->etag = etag;
     if (etag == NULL)

@@ -9,7 +9,7 @@
 
 /* ---- metrics ---- */
 
-enum { REFUSED = ADMISSION_FAILED + 1, RESULTS }; /* beside the results of enum admission */
+enum { REFUSED = ADMISSION_FAILED + 1, RESULTS }; /* they follow those of enum admission */
 
 static const char *const result_words[RESULTS] = {
     [ADMISSION_UNCHANGED] = "unchanged",
@@ -19,7 +19,7 @@ static const char *const result_words[RESULTS] = {
     [REFUSED] = "refused",
 };
 
-/* Reviews of each kind, by result. */
+/* Number of reviews of each kind, by result. */
 static struct {
     struct metric metric;
     char labels[64];
@@ -67,7 +67,7 @@ static void start_metrics_of_results(size_t row) {
     }
 }
 
-/* Calls `what` for the metrics of each family once, however many rows it has. */
+/* Calls `what` once for each metric of each family, however many rows the family has. */
 static void each_family_metric(void (*what)(struct metric *)) {
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         if (families[k]->each_metric != NULL && (k == 0 || families[k] != families[k - 1]))
@@ -139,7 +139,7 @@ bool webhook_answer(const struct webhook_question *question, const struct review
 
 /* ---- the endpoint ---- */
 
-/* Returns the kind of a route's path; 0, the first kind, for a request without a path. */
+/* Returns the row of the kind that a route's path names; 0, the first row, if the path is empty. */
 static size_t row_of_path(struct str path) {
     const size_t prefix = sizeof ADMISSION_PATH - 1;
     size_t row = ADMITTED_KINDS;

@@ -4,7 +4,8 @@
 
 #include <stdatomic.h>
 
-/* Returns a number for each review. It makes a key unique, and need not be secret. */
+/* Returns a new random number for each review. The number makes a key unique, and need not be
+ * secret. */
 static uint64_t draw(uint64_t seed) {
     static _Atomic uint64_t drawn;
     uint64_t state = seed + atomic_fetch_add_explicit(&drawn, 1, memory_order_relaxed);

@@ -7,13 +7,13 @@
 
 /* ---- metrics ---- */
 
-/* The fates of constraints that policies ask for, by the policy's mode. */
+/* Number of constraints that policies ask for, by the policy's mode and the constraint's fate. */
 static struct {
     struct metric metric;
     char labels[96];
 } fates[2][SPREAD_FATES];
 
-/* The ways in which validated pods evade their policy, by the policy's mode. */
+/* Number of validated pods that evade their policy, by the policy's mode and the way of evasion. */
 static struct {
     struct metric metric;
     char labels[64];
@@ -70,10 +70,10 @@ static void each_metric(void (*what)(struct metric *)) {
 
 /* ---- an answer ---- */
 
-/* A review that is to be answered. */
+/* A review of a pod that waits for its answer. */
 struct asked {
     struct webhook_question head;
-    const char *warning; /* beside those of the decision, or NULL; literal */
+    const char *warning; /* added to the decision's warnings, a literal; or NULL */
 };
 
 static const struct pod_reviewer *reviewer_of(const struct asked *asked) {
@@ -102,8 +102,8 @@ static void conclude(const struct asked *asked, const struct pod_decision *d,
     count_evasion(asked, &d->evasion);
 }
 
-/* Answers a review, and records the decision. Returns false, and does neither, if an object must be
- * read first: inputs->missing or inputs->owner_wanted, if given, names it. */
+/* Answers a review and records the decision. But if an object must be read first, only returns
+ * false: inputs->missing or inputs->owner_wanted, if set, names the object. */
 static bool answer(const struct asked *asked, const struct pod_inputs *inputs,
                    struct http_response *response) {
     struct pod_decision d;
@@ -121,7 +121,7 @@ static bool answer(const struct asked *asked, const struct pod_inputs *inputs,
 
 /* ---- look-ups ---- */
 
-/* A review that is done again after a read. */
+/* A review that is repeated after a read. */
 struct resumed {
     struct webhook_endpoint endpoint;
     struct moment began;
@@ -143,7 +143,8 @@ static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
     return true;
 }
 
-/* Answers from the present knowledge, with a warning why it may be incomplete. */
+/* Answers from the present knowledge, with a warning that names the reason why it may be
+ * incomplete. */
 static void answer_unread(const struct asked *asked, const char *warning,
                           struct http_response *response) {
     const struct pod_inputs known = {0};
@@ -165,7 +166,7 @@ static enum lookup_start look_up(const struct asked *asked, const struct http_re
     return lookup_begin(&question, request, missing);
 }
 
-/* An object is missing: answers now, or reads it first. */
+/* Called if an object is missing: answers at once, or reads the object first. */
 static void answer_missing(const struct asked *asked, const struct http_request *request,
                            const struct fluid_missing *missing, struct http_response *response) {
     static const char unverified[] =
