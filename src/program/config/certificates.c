@@ -1,5 +1,5 @@
 /*
- * The settings of webhook.certificates and of extender.certificates, a table each.
+ * The settings of webhook.certificates and of extender.certificates, each in a table of its own.
  */
 #include "config/table.h"
 
@@ -20,8 +20,8 @@ static bool host_valid(struct str s) {
     return host_parse(s, &host, NULL) == 0;
 }
 
-/* Can allowed subjects name this common name of a certificate? It must be read from the certificate
- * unchanged, and only printable ASCII is (certs/inspect.h). */
+/* Can allowed subjects name this common name of a certificate? Only names in printable ASCII are
+ * allowed: reading a certificate changes other characters (certs/inspect.h). */
 static bool common_name_valid(struct str s) {
     struct client_name name = client_name_read(s);
     for (size_t i = 0; i < s.n; i++)
@@ -38,7 +38,7 @@ static bool common_name_valid(struct str s) {
         .path = "mode", .type = FIELD_CHOICE, MEMBER(mode), .choices = mode_words,                 \
         .initial = CERTIFICATES_FILES, .help = (help_)                                             \
     }
-/* `initial_` is the default; NULL: none. */
+/* `initial_` is the default; NULL: no default. */
 #define OBJECT_NAME(path_, member_, initial_, help_)                                               \
     {                                                                                              \
         .path = (path_), .type = FIELD_CSTR, MEMBER(member_), .valid = dns_subdomain_valid,        \

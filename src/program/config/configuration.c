@@ -92,7 +92,7 @@ static struct str top_level_text(struct str json, struct str name, struct arena 
     return found;
 }
 
-/* Returns false if the value is another or missing, which it has reported. */
+/* Returns false if the value is missing or has another text; then it has reported the problem. */
 static bool header_is(struct configuration_loading *l, const struct yaml_json *doc,
                       struct arena *arena, const char *name, const char *wanted) {
     char text[ERR_TEXT_SIZE];
@@ -121,7 +121,7 @@ static int read_document(struct configuration *c, struct configuration_loading *
         return r;
     r = yaml_to_json(strbuf_str(&text), true, &c->arena, &doc, err);
     if (r != 0) {
-        (void)err_wrap(err, "%s", path); /* r says the same, and also when err is NULL */
+        (void)err_wrap(err, "%s", path); /* r is the result, also if err is NULL */
         return r;
     }
     if (doc.document_count > 1)
@@ -222,7 +222,7 @@ int configuration_set_flag(struct configuration *c, const char *flag, const char
     bool begun = field_set_has(&c->lists_begun, row);
     int r = field_set_text(f, str_of(value), !begun, &c->arena, c, err);
     if (r != 0) {
-        (void)err_wrap(err, "--%s", flag); /* r says the same, and also when err is NULL */
+        (void)err_wrap(err, "--%s", flag); /* r is the result, also if err is NULL */
         return r;
     }
     field_set_add(&c->lists_begun, row);

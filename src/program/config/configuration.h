@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the certificate of a listener comes from. */
+/* The source of a listener's certificate. */
 enum certificates_mode { CERTIFICATES_FILES, CERTIFICATES_SECRET, CERTIFICATES_SELF_SIGNED };
 
 struct configuration_certificates {
@@ -32,21 +32,22 @@ struct configuration_certificates {
     const char *secret, *namespace; /* namespace NULL: the kubeconfig's, or the pod's */
     const struct str *hosts;        /* the names and addresses that clients use for the listener */
     size_t host_count;
-    /* the webhook's */
+    /* for the webhook only */
     const char *const *configurations; /* MutatingWebhookConfigurations */
     size_t configuration_count;
     const char *const *validating; /* ValidatingWebhookConfigurations */
     size_t validating_count;
-    /* the extender's, with CERTIFICATES_SELF_SIGNED */
+    /* for the extender only, with CERTIFICATES_SELF_SIGNED */
     const char *client_secret, *client_name; /* kube-scheduler's */
     uint32_t client_days;
 };
 
 struct configuration_server {
-    const char *kubeconfig; /* NULL: none */
+    const char *kubeconfig; /* NULL: no kubeconfig is given */
     const char *context;    /* NULL: the kubeconfig's current context */
     bool in_cluster;        /* use the service account */
-    int64_t stale_after_ms; /* after this silence its objects are not relied on any more */
+    int64_t stale_after_ms; /* after this time without news from the server its objects count as
+                               stale */
 };
 
 /* Selects who decides a Placement: the values of the annotation placements.evenkeel.io/mode. */
@@ -56,8 +57,8 @@ enum ocm_mode {
     OCM_OFF,    /* OCM decides alone */
 };
 
-/* A setting of former versions. It is ignored in files and command lines, with a warning, since an
- * upgrade must not stop a daemon. Its flag takes a value. */
+/* A setting of former versions. Files and command lines may still have it: it is ignored with a
+ * warning, because an upgrade must not stop a daemon. Its flag takes a value. */
 struct configuration_removed {
     const char *path, *flag; /* as in struct field; flag NULL: it had no flag */
     const char *instead;     /* the present rule, for people: "there is a thread for each CPU" */
@@ -66,9 +67,10 @@ enum { CONFIGURATION_REMOVED_MAX = 32 };
 
 struct configuration {
     struct arena arena; /* owns everything below */
-    /* The line of each removed setting in the file; 0: not there. */
+    /* The line of each removed setting in the file; 0: the file does not have it. */
     uint32_t removed_lines[CONFIGURATION_REMOVED_MAX];
-    bool removed_flags[CONFIGURATION_REMOVED_MAX]; /* true: the command line has it */
+    bool removed_flags[CONFIGURATION_REMOVED_MAX]; /* true: the command line has the removed setting
+                                                    */
     field_set lists_begun;                         /* rows of lists that got an item from a flag */
 
     struct { /* extender: the HTTPS listener that kube-scheduler calls */
@@ -76,7 +78,7 @@ struct configuration {
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
-        const char *const *fleet_subjects; /* callers that may ask about fleets; none: all */
+        const char *const *fleet_subjects; /* may ask about fleets; empty: all callers may */
         size_t fleet_subject_count;
         bool insecure; /* everyone may call, over plain HTTP without a certificate: only for tests
                           by hand */
@@ -91,7 +93,7 @@ struct configuration {
         bool pods;               /* review pods; otherwise only objects of a hub */
         bool annotate;           /* changed pods get an annotation that names policy and plugins */
         struct {                 /* fluid: how Fluid's plugins treat pods with datasets */
-            const char *profile; /* file; NULL: as Fluid's chart */
+            const char *profile; /* path of a file; NULL: the settings of Fluid's chart */
             enum fluid_compat compat;
             bool scale_in;
             bool watch;      /* watch Fluid's objects, if the source is an API server */
@@ -106,14 +108,14 @@ struct configuration {
     } data;
 
     struct {
-        bool clusters; /* keep the clusters of a fleet, too; see configuration_keeps_fleet() */
+        bool clusters; /* also read the clusters of a fleet; see configuration_keeps_fleet() */
     } fleet;
 
     struct {                /* ocm: decides Placements of Open Cluster Management, at the hub */
         bool enabled;       /* includes fleet.clusters */
         enum ocm_mode mode; /* for Placements that have terms but no mode in their annotation */
         bool scores;        /* mode Scores is allowed; it writes AddOnPlacementScores */
-        uint32_t writes_per_second, writes_in_flight; /* at the hub */
+        uint32_t writes_per_second, writes_in_flight; /* limits of the writes to the hub */
         int64_t settle_after_ms;                      /* a voluntary move waits this long */
         uint32_t moves_per_minute;                    /* voluntary moves per Placement; 0: none */
         uint32_t shards;                              /* number of shards of scores */
@@ -123,32 +125,32 @@ struct configuration {
     struct {                          /* karmada: how bindings are scheduled */
         struct karmada_options words; /* without plugins, which are below */
         uint32_t search_budget;
-        const char *const *plugins; /* none: as Karmada's */
+        const char *const *plugins; /* empty: Karmada's default plugins */
         size_t plugin_count;
     } karmada;
 
     struct {                /* karmada.estimators: how to find and ask Karmada's estimators */
         bool accurate;      /* ask them; otherwise only the status of clusters counts */
         int64_t timeout_ms; /* time for all estimators together */
-        const char *service_prefix, *service_namespace; /* of their Services */
+        const char *service_prefix, *service_namespace; /* used to find their Services */
         uint32_t port;
-        const char *const *addresses; /* as estimators/discovery.h reads them */
+        const char *const *addresses; /* in the form of estimators/discovery.h */
         size_t address_count;
         bool disable_in_pull_mode;
-        const char *cert_file, *key_file, *ca_file; /* NULL: none */
+        const char *cert_file, *key_file, *ca_file; /* NULL: no file */
         bool insecure_skip_verify;
     } karmada_estimators;
 
     struct configuration_server karmada_server; /* karmada.kubeconfig and the settings beside it */
-    const char *karmada_cluster_namespace;      /* where Karmada keeps Secrets of Clusters */
+    const char *karmada_cluster_namespace;      /* of the Secrets that Clusters name */
 
     struct {                /* estimator: the gRPC listener that karmada-scheduler calls */
         const char *listen; /* "0" or "": off */
         struct http_tls_options tls;
-        const char *const *members; /* as members/members.h reads them */
+        const char *const *members; /* in the form of members/members.h */
         size_t member_count;
         bool from_karmada;        /* adds the Clusters of Karmada's API server */
-        bool services;            /* write Services there, so that karmada-scheduler finds it */
+        bool services;            /* write Services for karmada-scheduler to Karmada */
         const char *service_host; /* HOST or HOST:PORT that the Services lead to */
         bool unready_is_error;    /* an unsynced member gives an error; otherwise -1 */
         uint32_t member_bytes;    /* memory for the objects of one member */
@@ -165,22 +167,22 @@ struct configuration {
 
     struct {                      /* ops: health, metrics and explanations, plain HTTP */
         const char *listen;       /* "0" or "": off */
-        const char *probe_listen; /* health alone, likewise */
+        const char *probe_listen; /* address for health alone; "0" or "": off */
     } ops;
 
     struct {                /* metrics */
-        uint32_t workloads; /* number of workloads with a series of their own; 0: none */
+        uint32_t workloads; /* number of workloads with a series of their own; 0: no workload */
     } metrics;
 
     struct {                           /* events */
-        int64_t uneven_after_ms;       /* a workload uneven for so long gets an Event; 0: never */
-        const char *const *namespaces; /* only for workloads of these; none: of all */
+        int64_t uneven_after_ms;       /* workloads uneven for so long get Events; 0: never */
+        const char *const *namespaces; /* no Events about other namespaces; empty: all */
         size_t namespace_count;
     } events;
 
     struct {                    /* explain: decisions, which the ops listener explains */
-        uint32_t decisions;     /* number of decisions that are kept; 0: none */
-        const char *token_file; /* for callers on other machines; NULL: they are refused */
+        uint32_t decisions;     /* number of decisions that are kept; 0: no decisions */
+        const char *token_file; /* token for callers on other machines; NULL: they are refused */
     } explain;
 
     struct {                      /* state: files with the output of kubectl */
@@ -195,8 +197,8 @@ struct configuration {
     struct { /* leaderElection: one of several replicas leads */
         bool enabled;
         const char *name,
-            *namespace;      /* of the Lease; namespace NULL: the kubeconfig's, or the pod's */
-        int64_t duration_ms; /* gives the other times: see kube/election/lease.h */
+            *namespace;      /* its Lease; namespace NULL: the kubeconfig's, or the pod's */
+        int64_t duration_ms; /* the other times follow from it: see kube/election/lease.h */
     } leader_election;
 
     struct engine_options engine;
@@ -214,7 +216,7 @@ struct configuration {
 
     struct {
         int64_t delay_ms; /* accepts new connections for so long after SIGTERM */
-        int64_t drain_ms; /* then cuts off requests that are still running after this time */
+        int64_t drain_ms; /* cuts off requests that still run so long after that */
     } shutdown;
 
     struct {
@@ -233,7 +235,7 @@ void configuration_done(struct configuration *c);
 /* A problem. Its texts are only valid during the call of configuration_problem_fn. */
 struct configuration_problem {
     uint32_t line;      /* line in the file; 0: the problem belongs to no line */
-    const char *path;   /* "extender.maxPriority", "" for the whole */
+    const char *path;   /* "extender.maxPriority"; "" for the whole file */
     const char *text;   /* the mistake: "5000 is not between 10 and 100" */
     const char *advice; /* how to mend it, or "" */
     bool is_key;        /* the key is wrong, not the value: "unknown key" */
@@ -247,8 +249,8 @@ typedef void configuration_problem_fn(void *ctx, const struct configuration_prob
  * and key of the first problem. After a failure the configuration can only be freed.
  */
 int configuration_read(struct configuration *c, const char *path, struct err *err) MUST_CHECK;
-/* The same, but calls `found` with every problem in the file (at most 50). If the file cannot be
- * read or is not YAML, the error is only in err. */
+/* Does the same, but calls `found` with every problem in the file (at most 50). If the file cannot
+ * be read or is not YAML, the error is only in err. */
 int configuration_read_all(struct configuration *c, const char *path,
                            configuration_problem_fn *found, void *ctx, struct err *err) MUST_CHECK;
 
@@ -259,22 +261,23 @@ int configuration_read_all(struct configuration *c, const char *path,
 int configuration_set_flag(struct configuration *c, const char *flag, const char *value,
                            struct err *err) MUST_CHECK;
 
-/* Checks, before serving, rules between settings: a certificate without its key, client
- * certificates that would not be requested, weights that are all 0. Returns 0 or -errno. */
+/* Checks, before serving, rules between settings: a certificate without its key, allowed names of
+ * clients that are asked for no certificate, weights that are all 0. Returns 0 or -errno. */
 int configuration_check(const struct configuration *c, struct err *err) MUST_CHECK;
-/* The same, but calls `found` with every problem. */
+/* Does the same, but calls `found` with every problem. */
 void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
                              void *ctx);
 
 /* Would two certificates share one Secret? `home` is the namespace for settings without one; NULL:
  * not known yet. */
 bool configuration_secrets_meet(const struct configuration *c, const char *home);
-/* Does the webhook review pods? It may be for objects of a hub alone. */
+/* Does the webhook review pods? A webhook may review only objects of a hub. */
 bool configuration_reviews_pods(const struct configuration *c);
 /* Does a listener answer about pods? Otherwise nodes, pods and the objects that belong to them are
  * not read from any API server. */
 bool configuration_serves_pods(const struct configuration *c);
-/* Is there a listener only for probes? No if it has the address of ops, which answers probes. */
+/* Is there a listener only for probes? False if its address is that of the ops listener, which
+ * answers probes, too. */
 bool configuration_probes_apart(const struct configuration *c);
 /* Is the estimator on? */
 bool configuration_estimates(const struct configuration *c);
@@ -283,20 +286,21 @@ bool configuration_estimates_own_cluster(const struct configuration *c);
 /* Are the estimators of Karmada's clusters asked? Only if clusters come from state files, and the
  * extender's listener is on. */
 bool configuration_asks_estimators(const struct configuration *c);
-/* Are the clusters of a fleet kept? */
+/* Does the process read the clusters of a fleet? */
 bool configuration_keeps_fleet(const struct configuration *c);
 /* Are the extender's callers asked for a certificate? */
 bool configuration_asks_callers(const struct configuration *c);
 /* May a review wait for an object that is read from an API server? */
 bool configuration_reads_data(const struct configuration *c);
 /* Calls `found` with every listener that accepts anyone, if other machines reach it or it binds
- * pods: for warnings, serving is possible. */
+ * pods: the problems are warnings, and serving is possible. */
 void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,
                               void *ctx);
 
 /* Returns the removed setting at `index`; NULL after the last. */
 const struct configuration_removed *configuration_removed_at(size_t index);
-/* Calls `found` with every removed setting that the file or the command line has: for warnings. */
+/* Calls `found` with every removed setting that the file or the command line has: the problems are
+ * warnings. */
 void configuration_removed_found(const struct configuration *c, configuration_problem_fn *found,
                                  void *ctx);
 
@@ -306,7 +310,7 @@ struct configuration_option {
     const char *flag;      /* "extender-listen", or NULL */
     bool is_switch;        /* the flag needs no value */
     bool is_list;          /* the flag may be repeated */
-    bool required;         /* every item of the list must have it */
+    bool required;         /* every item of the list must have this member */
     char value_name[48];   /* the name of the flag's value in help: "ADDRESS" */
     char type[80];         /* "address", "duration", "integer", "one of a, b", "list of files" */
     char range[48];        /* "1 to 512", or "" */

@@ -1,6 +1,6 @@
 /*
- * Finds listeners that accept anyone, although other machines reach them or they bind pods. Each
- * may be intended, so each gets a warning when the process starts.
+ * Finds listeners that accept anyone, although other machines reach them or they bind pods.
+ * Accepting anyone may be intended, so the listener only gets a warning when the process starts.
  */
 #include "config/configuration.h"
 #include "net/address.h"
@@ -19,7 +19,8 @@ bool configuration_serves_pods(const struct configuration *c) {
     return configuration_listens(c->extender.listen) || configuration_reviews_pods(c);
 }
 
-/* Port 0 stands for another free port each time, so two such listeners do not share one. */
+/* Port 0 stands for another free port each time, so two listeners with port 0 do not share a
+ * port. */
 bool configuration_probes_apart(const struct configuration *c) {
     const struct str probes = str_of(c->ops.probe_listen);
     return configuration_listens(probes.p) &&

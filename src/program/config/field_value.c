@@ -13,7 +13,7 @@ static const int64_t ns_per_ms = 1000 * 1000;
 
 /* ---- members ---- */
 
-/* Members of every type are written and read as bytes. */
+/* Numbers of every type are written to and read from the struct as bytes. */
 static void put_number(size_t offset, size_t size, void *object, int64_t value) {
     char *member = (char *)object + offset;
     uint32_t narrow = (uint32_t)value;
@@ -137,7 +137,8 @@ static size_t get_count(const struct field *f, const void *object) {
     return wide + narrow;
 }
 
-/* Returns the list with room for one more item. Its room is always a power of two. */
+/* Returns the list with room for one more item. The number of items that have room is always a
+ * power of two. */
 static void *longer_list(const struct field *f, size_t count, size_t item_size, struct arena *arena,
                          const void *object) {
     void *before;

@@ -17,10 +17,11 @@
 /* The state of decoding in one object. */
 struct level {
     const struct field_table *table;
-    const char *path;        /* of the object, for problems */
+    const char *path;        /* path of the object, for problems */
     const char *prefix;      /* the rows' path to this object, "extender.limits", or "" */
-    field_set rows_seen;     /* rows of the whole table */
-    field_set sections_seen; /* sections of this level; a section is the number of its first row */
+    field_set rows_seen;     /* the rows that were seen, of the whole table */
+    field_set sections_seen; /* the sections that were seen at this level, each by the number of its
+                                first row */
     void *object;
 };
 
@@ -53,7 +54,7 @@ static const char *make_path(struct field_source *s, const char *fmt, ...) {
     char text[512];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* the keys of our tables are short enough */
+    (void)vsnprintf(text, sizeof text, fmt, args); /* fits: the keys of our tables are short */
     va_end(args);
     const char *copy = arena_cstr(s->arena, str_of(text));
     return copy != NULL ? copy : "";
@@ -117,7 +118,7 @@ static enum json_kind kind_of_type(enum field_type type) {
 }
 
 /* YAML turns the words On and Off into booleans, and digits into numbers, unless they are quoted.
- * Sets *ret to the word again; returns false if the choice has no such word. */
+ * Sets *ret to the written word; returns false if the choice has no such word. */
 static bool scalar_as_word(const struct field *f, enum json_kind kind, struct str json,
                            struct str *ret) {
     if (f->type != FIELD_CHOICE || (kind != JSON_BOOL && kind != JSON_NUMBER))
@@ -144,7 +145,7 @@ static void wants_text(struct field_source *s, const char *path, struct str json
                     kind_name(found), scalar ? "; put it in quotes" : "");
 }
 
-/* Reads the value of a row that takes no list or object. */
+/* Reads the value of a row whose type is neither a list nor an object. */
 static void read_scalar(struct field_source *s, const struct field *f, const char *path,
                         struct str json, void *object) {
     struct json_reader r;
@@ -173,7 +174,7 @@ static void read_texts(struct field_source *s, const struct field *f, const char
     memcpy((char *)object + f->count_offset, &none, f->count_size);
     if (!json_array(&r))
         return;
-    while (json_element(&r) && count <= FIELD_LIST_MAX) { /* one more is reported */
+    while (json_element(&r) && count <= FIELD_LIST_MAX) { /* an item too many is reported */
         const char *item_path = field_path_at(s, path, count++);
         struct str value = json_skip(&r);
         struct json_reader item;
@@ -226,7 +227,7 @@ static void read_objects(struct field_source *s, const struct field *f, const ch
             return;
         }
         char *longer = arena_push(s->arena, items, count, &cap, f->table->size);
-        if (longer == NULL) /* the caller sees that the arena failed */
+        if (longer == NULL) /* the caller checks the arena */
             return;
         items = longer;
         char *item = items + count * f->table->size;
@@ -321,7 +322,7 @@ static void read_section(struct field_source *s, struct level *l, struct str jso
 static void read_member(struct field_source *s, struct level *l, struct str key, const char *at,
                         struct str value) {
     bool is_section = false;
-    bool one_name = str_find(key, '.') == SIZE_MAX; /* not a path */
+    bool one_name = str_find(key, '.') == SIZE_MAX; /* a key with dots is no path */
     const struct field *f = one_name ? find_row(l, key, &is_section) : NULL;
     if (f == NULL) {
         if (one_name && was_key(s, l, key))
@@ -336,7 +337,7 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
         key_problem(s, l, FIELD_REPEATED_KEY, key, at, NULL);
         return;
     }
-    if (str_eq(value, STR("null"))) /* as if it were not there */
+    if (str_eq(value, STR("null"))) /* null counts as a missing key */
         return;
     field_set_add(seen, row);
     char name[128];
@@ -355,7 +356,7 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
     inner.prefix = field_path(s, l->prefix, name);
     inner.sections_seen = (field_set){{0}};
     read_section(s, &inner, value);
-    l->rows_seen = inner.rows_seen; /* includes the rows of this level */
+    l->rows_seen = inner.rows_seen; /* has the rows of this level, too */
 }
 
 static void read_section(struct field_source *s, struct level *l, struct str json) {
@@ -365,7 +366,7 @@ static void read_section(struct field_source *s, struct level *l, struct str jso
     if (!json_object(&r))
         return;
     while (json_member(&r, &key)) {
-        const char *at = r.p - 1; /* the colon: still on the key's line */
+        const char *at = r.p - 1; /* the colon, which is on the key's line */
         struct str value = json_skip(&r);
         if (!json_failed(&r))
             read_member(s, l, key, at, value);

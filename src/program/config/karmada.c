@@ -1,7 +1,7 @@
 #include "config/karmada.h"
 
 void configuration_karmada(const struct configuration *c, struct karmada_options *ret) {
-    struct err unsaid; /* the words were checked one by one */
+    struct err unsaid; /* not needed: each word was checked before */
     struct str words[FIELD_LIST_MAX];
     for (size_t i = 0; i < c->karmada.plugin_count; i++)
         words[i] = str_of(c->karmada.plugins[i]);

@@ -47,7 +47,7 @@ static bool looks_for_estimators(const struct configuration *c) {
 static const struct {
     const char *name;
     bool (*wanted)(const struct configuration *c);
-    uint32_t kinds; /* NEED() bits: watches the kinds with these needs */
+    uint32_t kinds; /* NEED() bits: the purpose watches the kinds with these needs */
     enum server_role server;
     bool writes;
     const char *lease; /* the suffix of the Lease's name; NULL: no leader is elected */
@@ -114,7 +114,8 @@ static bool works_at(const struct configuration *c, enum purpose p, enum server_
 
 /* ---- kinds ---- */
 
-/* Is the need on? Some needs have a switch of their own, which counts for every purpose. */
+/* Is the need of a kind on? Some needs have a setting of their own, which counts for every
+ * purpose. */
 static bool is_on(const struct configuration *c, enum kind_need need) {
     switch (need) {
     case KIND_FOR_DEFAULTS:

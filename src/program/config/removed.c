@@ -1,5 +1,5 @@
 /*
- * The settings of former versions that were removed. A setting is removed when there is no reason
+ * The settings of former versions that were removed. A setting is removed if users have no reason
  * to change it: its value becomes a constant, its row moves from config/table.c to here, and
  * `UPDATE_DOCS=1 make unit` writes it into docs/configuration.md.
  */

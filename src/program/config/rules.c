@@ -78,7 +78,7 @@ static const struct field default_fields[] = {
      .help = "default constraints count the pods of the pod's own Services and owner"},
 };
 
-/* Upstream refuses a repeated pair, too. */
+/* Refuses a repeated pair of topology key and whenUnsatisfiable, like upstream. */
 static void default_finish(struct field_source *s, const char *path, struct str json,
                            void *object) {
     const struct spread_constraint *c = object;

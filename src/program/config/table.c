@@ -1,6 +1,6 @@
 /*
- * The plain settings of EvenkeelConfiguration, a row each. A new setting needs a member in
- * config/configuration.h, a row here, a line in docs/examples/evenkeel.yaml, and a run of
+ * The plain settings of EvenkeelConfiguration, one row for each setting. A new setting needs a
+ * member in config/configuration.h, a row here, a line in docs/examples/evenkeel.yaml, and a run of
  * `UPDATE_DOCS=1 make unit`, which writes the tables of docs/configuration.md anew. A unit test
  * fails until all agree.
  */

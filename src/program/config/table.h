@@ -14,18 +14,19 @@ struct configuration_loading {
     configuration_problem_fn *found;
     void *ctx;
     uint32_t problem_count;
-    struct str rule_names[CONFIGURATION_RULES_MAX]; /* of the rules read so far */
+    struct str rule_names[CONFIGURATION_RULES_MAX]; /* names of the rules read so far */
     uint32_t rule_count;
     const struct spread_constraint *defaults[LIMIT_DEFAULT_CONSTRAINTS]; /* likewise */
     uint32_t default_count;
-    const struct locality_tier *tiers[LIMIT_POLICY_TERMS]; /* likewise */
+    const struct locality_tier *tiers[LIMIT_POLICY_TERMS]; /* tiers read so far */
     uint32_t tier_count;
 };
 
-/* Returns the index of the removed setting at or first below this path; SIZE_MAX if none. */
+/* Returns the index of the removed setting with this path, or of the first removed setting below
+ * it; SIZE_MAX if there is no such setting. */
 size_t configuration_removed_find(const char *path);
 
-/* Can a namespace have this name? upstream: apimachinery validation IsDNS1123Label. */
+/* Is this a valid name of a namespace? upstream: apimachinery validation IsDNS1123Label. */
 bool configuration_namespace_valid(struct str s);
 
 extern const struct field_table configuration_table; /* struct configuration */

@@ -8,7 +8,7 @@
 
 struct configuration_task {
     const char *name;        /* "Answer kube-scheduler" */
-    const char *sections[6]; /* of the file: "extender", "reservations"; ended by NULL */
+    const char *sections[6]; /* the file's: "extender", "reservations"; NULL ends them */
 };
 
 /* Returns the task at `index`, in the order of the help; NULL after the last. */
