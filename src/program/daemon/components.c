@@ -107,7 +107,7 @@ static void poll_servers(struct server *s) {
     servers_poll(s->servers);
 }
 
-/* Ends the API servers' clients, which ends bindings that are under way. */
+/* Frees the clients of the API servers; bindings that are under way end, too. */
 static void stop_servers(struct server *s) {
     servers_free(s->servers);
 }
@@ -405,7 +405,7 @@ static void free_karmada(struct server *s) {
 
 static bool fleet_listed(void *ctx) {
     const struct server *s = ctx;
-    /* a replica that serves pods does not wait for another server, nor long for this one; any other
+    /* a replica that serves pods waits for no other server, and not long for this server; any other
      * replica needs the clusters */
     if (configuration_serves_pods(s->configuration))
         return server_is_used(s->configuration, SERVER_HUB) || known_fleet_listed(s->fleet);
@@ -511,8 +511,8 @@ static bool keeps_members(void *ctx) {
     return s->members != NULL;
 }
 
-/* Are all members listed? For a member that cannot be listed or joins later the answer is -1, which
- * callers ignore; if this process does not answer, they ignore all members. */
+/* Are all members listed? If a member cannot be listed or joins later, its answer is -1, and
+ * callers ignore this member; if this process does not answer, callers ignore all members. */
 static bool are_members_listed(void *ctx) {
     const struct server *s = ctx;
     return karmada_members_listed(s->karmada_members) && members_listed(s->members);
@@ -597,7 +597,7 @@ static bool admits(const struct server *s) {
     return configuration_listens(s->configuration->webhook.listen);
 }
 
-/* Is there a leader that publishes scores of Placements? */
+/* Does a leader publish scores of Placements? */
 static bool placements_have_leader(void *ctx) {
     const struct server *s = ctx;
     return elector_somebody_leads(leadership_elector(s->leadership, PURPOSE_OCM));
@@ -677,7 +677,8 @@ static void free_asked_estimators(struct server *s) {
     tracked_estimators_free(s->asked_estimators);
 }
 
-/* Returns the time limit of estimators: like bindings, they end before the request. */
+/* Returns the time limit of estimators: like a binding, the question to estimators ends before the
+ * request does. */
 static int64_t estimate_ms(const struct configuration *c) {
     const int64_t most = bind_timeout_ms(&c->extender.limits);
     return c->karmada_estimators.timeout_ms < most ? c->karmada_estimators.timeout_ms : most;
@@ -778,7 +779,8 @@ static void stop_probes(struct server *s) {
 }
 
 /* Expects certificates to be handed over if they are in a Secret. With self-signed certificates
- * only kube-scheduler's may call, unless the configuration names others. */
+ * only the client with kube-scheduler's certificate may call, unless the configuration names
+ * others. */
 static void trust_in_secret(const struct server *s, struct http_tls_options *tls) {
     const struct configuration_certificates *o = &s->configuration->extender.certificates;
     tls->handed_over = tls->client_ca_handed_over = o->mode != CERTIFICATES_FILES;
@@ -896,7 +898,7 @@ static void stop_estimator(struct server *s) {
         estimator_metrics_stop();
 }
 
-/* ---- all of it ---- */
+/* ---- the table of components ---- */
 
 static int start_sync(struct server *s, struct err *err) {
     int r = source_start(s->source, err);
@@ -1056,7 +1058,7 @@ static const struct server_component components[] = {
      .poll = poll_estimator,
      .drain = drain_estimator,
      .stop = stop_estimator},
-    /* The last component: it makes /readyz good, and by then all listeners must be open. */
+    /* The last component: it makes /readyz good, so all listeners must be open before it starts. */
     {.name = "sync", .start = start_sync},
 };
 

@@ -1,8 +1,8 @@
 /*
  * The parts of a running process, in the order in which they start: data (the cache, policies and
  * so on) before the listeners that answer from it. They stop in the opposite order. They are freed
- * in the opposite order, too, but only after all have stopped, because the API client's thread
- * works for components that start after it.
+ * in the opposite order, too, but only after all components have stopped, because the API client's
+ * thread works for components that start after it.
  *
  * Threads: all calls belong to the main thread. The ops listener's thread calls the checks of
  * readiness.
@@ -38,7 +38,7 @@ struct source;
 struct informer;
 struct webhook_certificates;
 
-/* The objects that components share. A member belongs to the component of the same name. */
+/* The objects that components share. Each member belongs to the component with the same name. */
 struct server {
     const struct configuration *configuration;
     struct cache *cache;
@@ -47,17 +47,18 @@ struct server {
     struct source *source;
     struct leadership *leadership;
     struct webhook_certificates *certificates;           /* NULL: the certificate is in files */
-    struct extender_certificates *extender_certificates; /* likewise */
-    struct known_policies *policies;           /* for pods, and for questions about the fleet */
-    struct known_policies *placement_policies; /* of the hub; `policies` if the hub is the same
-                                                  server; NULL: no Placements are decided */
-    struct known_data *data;                   /* NULL: datasets are not used */
-    struct known_fleet *fleet;                 /* NULL: only nodes are candidates */
-    struct known_karmada *karmada;             /* NULL: nothing needs Karmada's clusters */
-    struct owned_placements *owned_placements; /* NULL: none are decided */
-    struct members *members;                   /* NULL: no estimator listens */
-    struct karmada_members *karmada_members;   /* NULL: no members from Karmada */
-    struct estimator_services_door *estimator_services; /* NULL: off */
+    struct extender_certificates *extender_certificates; /* NULL: the certificate is in files */
+    struct known_policies *policies; /* for pods, and for questions about the fleet */
+    /* The hub's policies; equal to `policies` if the hub is the same server; NULL: no Placements
+     * are decided. */
+    struct known_policies *placement_policies;
+    struct known_data *data;                            /* NULL: no datasets are used */
+    struct known_fleet *fleet;                          /* NULL: the process knows no fleet */
+    struct known_karmada *karmada;                      /* NULL: nothing needs Karmada's clusters */
+    struct owned_placements *owned_placements;          /* NULL: no Placements are decided */
+    struct members *members;                            /* NULL: no estimator listens */
+    struct karmada_members *karmada_members;            /* NULL: no members from Karmada */
+    struct estimator_services_door *estimator_services; /* NULL: no Services are written */
     struct tracked_estimators *asked_estimators;        /* NULL: estimators are not asked */
     struct informer *volumes;                           /* NULL: no pods are admitted */
     struct evenness_latest *latest;                     /* the latest report of evenness */
@@ -72,20 +73,21 @@ struct server {
     struct ops ops;
     struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener,
-        *probe_listener; /* NULL: off */
+        *probe_listener; /* NULL: it is off */
     struct estimator estimator;
     struct grpc_service estimator_service;
-    struct grpc_listener *estimator_listener; /* NULL: off */
-    int64_t drain_until_ms; /* by clock_real(), for components_end(); 0: requests are cut off */
+    struct grpc_listener *estimator_listener; /* NULL: it is off */
+    int64_t drain_until_ms; /* end of the drain by clock_real(), for components_end(); 0: requests
+                               are cut off */
 };
 
-/* One component. Steps that it does not need are NULL. */
+/* One component. Steps that the component does not need are NULL. */
 struct server_component {
     const char *name;
     int (*start)(struct server *s, struct err *err);
-    void (*poll)(struct server *s);       /* at least once a second */
-    void (*poll_files)(struct server *s); /* every state.pollInterval */
-    void (*reload)(struct server *s);     /* SIGHUP */
+    void (*poll)(struct server *s);       /* called at least once a second */
+    void (*poll_files)(struct server *s); /* called every state.pollInterval */
+    void (*reload)(struct server *s);     /* called at SIGHUP */
     void (*drain)(struct server *s);      /* the component still serves, but will stop soon */
     void (*stop)(struct server *s);       /* called after a failed start, too */
     void (*free)(struct server *s);

@@ -23,7 +23,7 @@ void descriptors_prepare(const struct configuration *c) {
         return; /* listeners handle a lack of descriptors themselves */
     if (limit.rlim_cur < needed) {
         limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* never refused below the hard limit */
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* cannot fail below the hard limit */
     }
     if (limit.rlim_cur < needed)
         LOG_W("too few files may be open for all connections that are allowed",

@@ -1,12 +1,13 @@
 /*
- * The number of files that the process may have open. Every connection is one. If none is left, no
- * connection can be accepted, and the API server cannot be reached.
+ * The number of files that the process may have open. Every connection counts as a file. If the
+ * limit is reached, no connection can be accepted, and the API server cannot be reached.
  */
 #pragma once
 
 #include "config/configuration.h"
 
-/* Returns the number needed if every listener has all its connections, and as many are closing. */
+/* Returns the number of files that the process needs if every listener has its maximum of
+ * connections, and as many connections are closing. */
 unsigned long descriptors_needed(const struct configuration *c);
 /* Raises the soft limit to the needed number, as far as the hard limit allows, and logs advice if
  * this is not enough. Call once, before listeners start. */

@@ -13,7 +13,7 @@ struct estimator_services_door {
     struct estimator_services_controller *controller;
     struct kube_watch *watch;
     struct watch_metrics metrics;
-    struct strbuf path; /* the watch borrows it */
+    struct strbuf path; /* the path of the watch, which borrows it */
 };
 
 static bool each(void *ctx, void (*use)(void *ctx, struct str name), void *use_ctx) {
@@ -41,7 +41,7 @@ static int start_controller(struct estimator_services_door *d, const struct conf
         .writer = servers_writer(servers, role),
         .elector = leadership_elector(leadership, PURPOSE_ESTIMATOR_SERVICES)};
     if (!estimator_address_parse(str_of(c->estimator.service_host), &options.host,
-                                 &options.target_port)) /* was checked before */
+                                 &options.target_port)) /* the address was checked before */
         return err_set(err, -EINVAL, "estimator.serviceHost is no HOST:PORT");
     return estimator_services_start(&options, &d->controller, err);
 }

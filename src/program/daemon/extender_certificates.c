@@ -19,7 +19,7 @@ struct secret {
 };
 
 struct extender_certificates {
-    char identity[LEASE_IDENTITY_SIZE], from[384], path[192]; /* of Secrets */
+    char identity[LEASE_IDENTITY_SIZE], from[384], path[192]; /* names and path for the Secrets */
     struct kube_client *client;
     struct writer *writer;
     struct event_recorder *events;
@@ -36,7 +36,7 @@ static void on_pair(void *ctx, struct str certificate, struct str key) {
 
 static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
     struct extender_certificates *c = ctx;
-    (void)certificate; /* only the webhook's API servers need it */
+    (void)certificate; /* needed only by API servers, for the webhook */
     listener_certificate_set_client_ca(&c->served, bundle);
     if (c->secrets[1].controller != NULL)
         certificate_controller_look(c->secrets[1].controller);

@@ -26,10 +26,11 @@ int extender_certificates_start(const struct configuration *configuration,
                                 const struct kube_access *access, struct kube_client *client,
                                 struct writer *writer, struct extender_certificates **ret,
                                 struct err *err) MUST_CHECK;
-/* Gives the listener the present and all later certificates and CAs. Call with listener NULL before
- * the listener stops. `c` may be NULL. */
+/* Gives the listener the present and all later certificates and CAs. Call it with NULL as the
+ * listener before the listener stops. `c` may be NULL. */
 void extender_certificates_serve(struct extender_certificates *c, struct http_listener *listener);
-/* Returns a flag, borrowed: the listener has a certificate and its clients' CA. NULL for NULL. */
+/* Returns a borrowed flag: does the listener have a certificate and the CA of its clients? Returns
+ * NULL for NULL. */
 _Atomic bool *extender_certificates_ready(struct extender_certificates *c);
-/* Writes the last Events. NULL is fine. */
+/* Writes the last Events and frees everything. NULL is fine. */
 void extender_certificates_free(struct extender_certificates *c);

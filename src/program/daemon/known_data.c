@@ -12,7 +12,7 @@
 
 struct known_data {
     struct fluid_source *source;
-    struct fluid_live *live; /* NULL with files, as the next two */
+    struct fluid_live *live; /* this and the next two members are NULL with files */
     struct fluid_watch *watch;
     struct leaving_nodes_controller *leaving; /* NULL: nodes are not labelled */
 };

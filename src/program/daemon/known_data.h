@@ -19,17 +19,17 @@ struct writer;
 
 struct known_data_options {
     const struct configuration *configuration;
-    struct kube_client *client; /* borrowed until known_data_stop(), as the rest; NULL: there is no
-                                   API server, and known_data_follower() takes the objects from
-                                   state files */
+    /* All members are borrowed until known_data_stop(). `client` is NULL if there is no API server;
+     * known_data_follower() then takes the objects from state files. */
+    struct kube_client *client;
     struct cache *cache;
-    struct writer *writer;         /* the client's */
-    const struct elector *elector; /* of controllers */
+    struct writer *writer;         /* the writer of this client */
+    const struct elector *elector; /* elects the leader for controllers */
 };
 
 /*
- * Starts to watch. *ret is NULL if the configuration uses no data; otherwise *ret is set, also
- * after a failure, and the caller stops and frees it. The other functions accept NULL.
+ * Starts to watch. *ret is NULL if the configuration uses no data. Otherwise *ret is set, also
+ * after a failure, and the caller must stop and free it. The other functions accept NULL.
  */
 int known_data_start(const struct known_data_options *options, struct known_data **ret,
                      struct err *err) MUST_CHECK;
@@ -39,8 +39,9 @@ struct file_follower *known_data_follower(struct known_data *d);
 struct fluid_source *known_data_source(const struct known_data *d);
 /* Has the API server listed every kind, or failed at least once to list it? Any thread. */
 bool known_data_listed(const struct known_data *d);
-/* Call every state.pollInterval. If the profile's file changed, reads it again (with an API server)
- * and returns true. Then the caller must read state files again, if they are the source. */
+/* Call every state.pollInterval. Returns true if the profile's file has changed: if the source is
+ * an API server, the file has been read again; if the source are state files, the caller must read
+ * them again. */
 bool known_data_poll(struct known_data *d);
 /* For SIGHUP: reads the profile's file at once, unless it is read with the state files. */
 void known_data_reload(struct known_data *d);

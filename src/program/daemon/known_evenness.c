@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { TAG_BYTES = 16 << 20 }; /* labels of one workload and its namespace */
+enum { TAG_BYTES = 16 << 20 }; /* memory for the labels of a workload and of its namespace */
 
 struct known_evenness {
     struct cache *cache;
@@ -21,9 +21,9 @@ struct known_evenness {
     struct uneven_workloads *uneven; /* owned */
     struct informer *volumes;
     int64_t stale_after_ms;
-    uint64_t seen;      /* changes() before the last report */
+    uint64_t seen;      /* the count of changes before the last report */
     uint64_t keys_seen; /* a hash of that report's topology keys */
-    int64_t next_ms;    /* of clock_real() */
+    int64_t next_ms;    /* time of the next report by clock_real() */
     bool measured;
 };
 
@@ -77,7 +77,7 @@ static int gather_keys(struct known_evenness *k, const struct policies *held, st
 struct tagging {
     const struct policy *items;
     uint32_t count;
-    struct arena arena; /* of one workload */
+    struct arena arena; /* has the memory for one workload */
 };
 
 /* Returns the number of the policy that spreads the group's pods, or would do so if it were
@@ -175,7 +175,7 @@ static uint64_t changes(struct known_evenness *k) {
 /* Writes due Events, but not from stale data: the workloads may have changed since. */
 static void tell(struct known_evenness *k) {
     if (!k->measured)
-        return; /* the followed workloads may be of a report that was not kept */
+        return; /* the followed workloads may come from a report that was not kept */
     if (k->stale_after_ms > 0 && cache_age_ms(k->cache) > k->stale_after_ms)
         return;
     struct evenness_held *held = evenness_latest_hold(k->latest);
@@ -213,7 +213,8 @@ void known_evenness_poll(struct known_evenness *k) {
 /* ---- reading ---- */
 
 /* Counts pods that are Pending for long. The view is opened anew for each part, so that writers of
- * the cache have their turn. A count depends on the time: a report may be old. */
+ * the cache have their turn. The count is not taken from a report, because it depends on the time
+ * and a report may be old. */
 static uint32_t count_pending(struct cache *cache) {
     enum { PART = 20000, PENDING_LONG_MS = 600000 };
     const int64_t before_ms = kube_wall_us() / 1000 - PENDING_LONG_MS;

@@ -27,12 +27,12 @@ struct known_evenness_options {
     struct event_recorder *events; /* see controllers/uneven_workloads.h */
     const struct elector *elector;
     int64_t uneven_after_ms;
-    const char *const *event_namespaces; /* empty: all */
+    const char *const *event_namespaces; /* empty: all namespaces */
     size_t event_namespace_count;
-    int64_t stale_after_ms; /* no Events from older data; 0: no limit */
+    int64_t stale_after_ms; /* maximal age of data for Events; 0: no limit */
 };
 
-/* The other functions accept NULL. */
+/* Starts to measure. The other functions accept NULL. */
 int known_evenness_start(const struct known_evenness_options *options, struct known_evenness **ret,
                          struct err *err) MUST_CHECK;
 /* Call about once a second. */

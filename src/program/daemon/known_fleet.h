@@ -19,13 +19,14 @@ struct known_fleet;
  * after a failure. The other functions accept NULL. */
 int known_fleet_start(const struct configuration *c, const struct servers *servers,
                       struct source *source, struct known_fleet **ret, struct err *err) MUST_CHECK;
-/* Borrowed until known_fleet_free(); NULL: no fleet. */
+/* Returns the store, borrowed until known_fleet_free(); NULL if there is no fleet. */
 struct fleet *known_fleet_store(const struct known_fleet *k);
 /* Has the API server listed the clusters, or failed at least once to do so? Any thread. */
 bool known_fleet_listed(const struct known_fleet *k);
 /* Has the API server listed the clusters? Any thread. */
 bool known_fleet_synced(const struct known_fleet *k);
-/* The same, and does the API server still have all of the kinds? Any thread. */
+/* Has the API server listed the clusters, and does it still have all kinds that are watched? Any
+ * thread. */
 bool known_fleet_complete(const struct known_fleet *k);
 /* Is the data younger than the configured limit? True with state files. Any thread. */
 bool known_fleet_fresh(const struct known_fleet *k);

@@ -19,8 +19,8 @@ struct known_karmada;
 int known_karmada_start(const struct configuration *c, const struct servers *servers,
                         struct source *source, struct known_karmada **ret,
                         struct err *err) MUST_CHECK;
-/* Each returns its clusters (fleet/karmada.h), borrowed until known_karmada_free(); NULL if none
- * come from there. */
+/* Return the watched clusters, and the clusters of the state files (fleet/karmada.h), borrowed
+ * until known_karmada_free(); NULL if this source is not used. */
 struct informer *known_karmada_watched(const struct known_karmada *k);
 struct informer *known_karmada_of_files(const struct known_karmada *k);
 void known_karmada_stop(struct known_karmada *k);

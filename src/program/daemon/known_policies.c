@@ -16,14 +16,14 @@
 
 struct known_policies {
     struct policy_source *source;
-    struct informer *watch; /* NULL without a watch, as the controller */
+    struct informer *watch; /* watch and controller are NULL if there is no watch */
     struct policy_status_controller *controller;
     struct event_recorder *events; /* borrowed */
     bool has_files, counted;
     _Atomic uint64_t said; /* hash of the last log line of report() */
 };
 
-#define NONE_SAID hash_mix(0, 1) /* no policies: not worth a log line at first */
+#define NONE_SAID hash_mix(0, 1) /* the hash for no policies, which are not logged at first */
 
 /* ---- metrics ---- */
 
@@ -52,14 +52,14 @@ static struct metric policies[] = {
 struct ineffective {
     enum policy_reason reason;
     struct policy_source *policies; /* borrowed while the metric is registered */
-    uint32_t count;                 /* of the present reading */
+    uint32_t count;                 /* number of policies in the present reading */
     struct metric metric;
     char labels[48];
 };
-static struct ineffective ineffective[POLICY_REASONS]; /* others are not used */
+static struct ineffective ineffective[POLICY_REASONS]; /* [reason]; some items are not used */
 
-/* Counts policies that harm somebody: not those that only audit, nor those that others shadow. A
- * condition of an earlier generation says nothing about the policy as it is now. */
+/* Counts policies that do harm: policies that only audit, and policies that other policies shadow,
+ * do not count. A condition of an earlier generation is not about the present policy. */
 static bool count_ineffective(void *ctx, const struct policy *policy,
                               const struct policy_status *status, struct policy_note *note) {
     struct ineffective *of = ctx;
@@ -72,8 +72,8 @@ static bool count_ineffective(void *ctx, const struct policy *policy,
     return true;
 }
 
-/* Reads the conditions in the API server: the leader writes them, and every replica reports them.
- */
+/* Counts by the conditions that the API server has: the leader writes them, and every replica
+ * reports them. */
 static double read_ineffective(void *ctx) {
     struct ineffective *of = ctx;
     of->count = 0;
@@ -152,7 +152,7 @@ static int load(struct known_policies *p, struct err *err) {
         metric_add(&reads[r != 0], 1);
     if (r == 0) {
         if (p->has_files)
-            atomic_store(&p->said, 0); /* log also an unchanged result of a new reading */
+            atomic_store(&p->said, 0); /* a new reading is logged even if its result is unchanged */
         report(p);
     }
     return r;

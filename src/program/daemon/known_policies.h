@@ -21,15 +21,16 @@ struct writer;
 
 struct known_policies_options {
     const struct configuration *configuration;
-    const struct informer_store *store; /* of policy/store.h: the watched kind */
-    bool counted;                       /* metrics of policies count this instance; true for one
-                                           instance only */
-    struct cache *cache;                /* borrowed until known_policies_free() */
+    const struct informer_store *store; /* the watched kind, a store of policy/store.h */
+    bool counted; /* the metrics about policies are about this instance; true for one instance only
+                   */
+    struct cache *cache;            /* borrowed until known_policies_free() */
     struct kube_client *client;     /* borrowed until known_policies_stop(); NULL: no API server */
-    struct writer *writer;          /* of the client; NULL: no status is written */
-    struct event_recorder *events;  /* likewise */
+    struct writer *writer;          /* the client's writer; NULL: no status is written */
+    struct event_recorder *events;  /* the client's recorder; NULL: no Events */
     struct evenness_latest *latest; /* evenness of the policies' workloads; borrowed likewise */
-    /* The leader writes the status of policies; NULL: every replica writes. Borrowed likewise. */
+    /* The leader writes the status of policies; NULL: every replica writes. Borrowed until
+     * known_policies_stop(). */
     const struct elector *elector;
 };
 
@@ -37,7 +38,7 @@ struct known_policies_options {
  * frees it. The other functions accept NULL. */
 int known_policies_start(const struct known_policies_options *options, struct known_policies **ret,
                          struct err *err) MUST_CHECK;
-/* Borrowed until known_policies_free(). */
+/* Returns the source of policies, borrowed until known_policies_free(). */
 struct policy_source *known_policies_source(const struct known_policies *p);
 /* Returns the recorder of Events about policies and workloads; NULL: no Events are written.
  * Borrowed until known_policies_stop(). */

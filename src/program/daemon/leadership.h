@@ -14,12 +14,13 @@
 struct elector;
 struct leadership;
 
-/* Starts at once, at the servers that are open. `servers` must live longer. */
+/* Starts at once, at the servers that are open. `servers` is borrowed until leadership_stop(). */
 int leadership_start(const struct configuration *configuration, const struct servers *servers,
                      struct leadership **ret, struct err *err) MUST_CHECK;
-/* Borrowed; NULL: every replica acts. */
+/* Returns the purpose's elector, borrowed; NULL: every replica acts. */
 const struct elector *leadership_elector(const struct leadership *l, enum purpose purpose);
-/* For /livez: false if the end of a term could not be reported. True for NULL. Any thread. */
+/* For /livez: returns false if the process could not report the end of a term as leader. Returns
+ * true for NULL. Any thread. */
 bool leadership_is_alive(const struct leadership *l);
 /* Gives the Leases back, so that the next replica need not wait. NULL is fine. */
 void leadership_stop(struct leadership *l);

@@ -17,5 +17,6 @@ struct polling {
 void polling_init(struct polling *p, int64_t files_every_ms, int64_t now_ms);
 /* Returns the time until the next poll; 0 or more. */
 int64_t polling_wait_ms(const struct polling *p, int64_t now_ms);
-/* Are the files due now? If so, they are due again after their interval. */
+/* Are the state files due to be polled? If this returns true, they are due again after their
+ * interval. */
 bool polling_files(struct polling *p, int64_t now_ms);

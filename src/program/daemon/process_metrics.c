@@ -17,14 +17,14 @@
 
 static struct cache *watched;
 
-/* Reads a number of struct cache_stats; `ctx` points to the number's offset there. */
+/* Reads a number of struct cache_stats; `ctx` points to the number's offset in it. */
 static double read_cache(void *ctx) {
     const size_t *offset = ctx;
     struct cache_stats stats = cache_stats(watched);
     return *(const uint32_t *)((const char *)&stats + *offset);
 }
 
-/* Does the same for struct cache_load. */
+/* Reads a number of struct cache_load; `ctx` points to the number's offset in it. */
 static double read_load(void *ctx) {
     const size_t *offset = ctx;
     struct cache_load load = cache_load(watched);
@@ -108,7 +108,7 @@ static struct metric gauges[] = {
 
 /* ---- the process ---- */
 
-/* Returns the number at this place of "SIZE RESIDENT ...", in bytes. */
+/* Returns the number at index `place` of "SIZE RESIDENT ...", converted from pages to bytes. */
 static double read_memory(int place) {
     struct strbuf statm = {0};
     int64_t pages = 0;
@@ -220,7 +220,7 @@ static struct metric start_time = {.name = "process_start_time_seconds",
                                    .labels = "",
                                    .kind = METRIC_GAUGE};
 
-/* This metric is registered only if the kernel has the number. */
+/* This metric is registered only if the kernel reports the number. */
 static struct metric throttled = {
     .name = "evenkeel_cpu_throttled_seconds_total",
     .help = "Time in which this container was kept from running by its CPU limit, added up over "

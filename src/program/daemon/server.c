@@ -73,8 +73,8 @@ static void end_now(int signal_number) {
     _exit(EXIT_SUCCESS);
 }
 
-/* Lets the next signal end the process: nothing reads the signalfd while listeners wait for their
- * requests, and nothing is left to write. */
+/* Lets the next signal end the process: while listeners wait for their requests, nothing reads the
+ * signalfd, and no data is left to write. */
 static void let_signals_end(void) {
     const struct sigaction action = {.sa_handler = end_now};
     sigset_t set;
@@ -157,6 +157,6 @@ int server_run(const struct configuration *configuration, struct err *err) {
     if (r == 0)
         LOG_I("stopped");
     if (d.signals >= 0)
-        (void)close(d.signals); /* a signalfd has nothing to lose */
+        (void)close(d.signals); /* closing a signalfd loses no data */
     return r;
 }

@@ -15,9 +15,9 @@ enum { EVENTS_MS = 2000 };
 struct servers {
     const struct configuration *configuration;
     char identity[LEASE_IDENTITY_SIZE];
-    struct kube_loop *loop; /* of all clients; NULL: no client is open */
+    struct kube_loop *loop; /* the loop of all clients; NULL: no client is open */
     struct {
-        struct arena arena; /* of the access */
+        struct arena arena; /* has the memory of `access` */
         struct kube_access access;
         struct kube_client *client;
         struct writer *writer;         /* NULL: no writes to this server */
@@ -51,10 +51,11 @@ int servers_open(struct servers *s, enum server_role role, struct err *err) {
     return r;
 }
 
-/* Allows more writes to a hub than to a cluster, where only status is written. */
+/* Returns the limits of writes. A hub gets more writes than a cluster, to which only status is
+ * written. */
 static struct write_limits limits_of(const struct configuration *c, enum server_role role) {
     if (!purpose_is_wanted(c, PURPOSE_OCM) || purpose_server(c, PURPOSE_OCM) != role)
-        return (struct write_limits){0}; /* the writer's defaults */
+        return (struct write_limits){0}; /* 0: the writer's defaults */
     return (struct write_limits){.under_way = c->ocm.writes_in_flight,
                                  .burst = c->ocm.writes_per_second,
                                  .per_second = c->ocm.writes_per_second,

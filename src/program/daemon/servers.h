@@ -30,10 +30,11 @@ void servers_free(struct servers *s);
 
 /* Returns NULL if the server is not open. Borrowed. */
 struct kube_client *servers_client(const struct servers *s, enum server_role role);
-/* Return NULL if the process does not write there. Borrowed. */
+/* Return the server's writer and recorder, borrowed; NULL if the process does not write to this
+ * server. */
 struct writer *servers_writer(const struct servers *s, enum server_role role);
 struct event_recorder *servers_events(const struct servers *s, enum server_role role);
-/* The process's name in Leases and Events; "" before servers_prepare_writes(). Borrowed. */
+/* Returns the process's name in Leases and Events; "" before servers_prepare_writes(). Borrowed. */
 const char *servers_identity(const struct servers *s);
-/* Has no meaning if the server is not open. Borrowed. */
+/* Returns the server's address and credentials, borrowed. The server must be open. */
 const struct kube_access *servers_access(const struct servers *s, enum server_role role);

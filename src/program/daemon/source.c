@@ -12,10 +12,10 @@
 struct source {
     const struct configuration *configuration;
     struct cache *cache;
-    struct file_source *files;  /* either files, or the next two */
+    struct file_source *files;  /* NULL: the next two members are used instead */
     struct kube_client *client; /* borrowed */
     struct kube_source *kube;
-    struct mutex lock; /* of `ready`: the cache is ready */
+    struct mutex lock; /* guards `ready`: the cache is ready */
     struct condition ready;
 };
 
@@ -115,7 +115,7 @@ void source_follow(struct source *s, struct file_follower *follower) {
 void source_reload(struct source *s) {
     struct err err;
     if (!reads_files(s))
-        return; /* a watch has nothing to read again */
+        return; /* a watch needs no reload */
     if (load_files(s, &err) != 0)
         LOG_E("state refused; serving what was read before", LOG_ERRTEXT(&err));
     else

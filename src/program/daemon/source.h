@@ -20,8 +20,8 @@ int source_new(const struct configuration *configuration, struct cache *cache,
 /* Adds a follower of the state files, see file_source_follow(). Call before source_start(). Does
  * nothing if the source is an API server. */
 void source_follow(struct source *s, struct file_follower *follower);
-/* Reads files at once; a bad file is an error. Or starts to watch an API server, with retries until
- * it answers. */
+/* Reads files at once; a bad file is an error. With an API server, starts to watch it, and retries
+ * until it answers. */
 int source_start(struct source *s, struct err *err) MUST_CHECK;
 /* Logs a warning if pods are served from files without any node. Call after source_start(); later
  * readings of files check this by themselves. */

@@ -57,7 +57,8 @@ _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c) {
 
 /* ---- starting ---- */
 
-/* Returns the kind of watched object i: behind the Secret (0) mutating, then validating ones. */
+/* Returns the kind of watched object i. Object 0 is the Secret; mutating configurations follow,
+ * then validating configurations. */
 static enum webhook_kind kind_at(const struct configuration_certificates *o, size_t i) {
     return i <= o->configuration_count ? WEBHOOK_MUTATING : WEBHOOK_VALIDATING;
 }

@@ -28,7 +28,7 @@ int webhook_certificates_start(const struct configuration *configuration,
 /* Gives the listener the certificate, at once if there is one, and every later one. Call it with
  * NULL before the listener stops: the listener gets no certificate after that. */
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener);
-/* Returns a flag: the listener has a certificate. Borrowed; NULL for NULL. */
+/* Returns a borrowed flag: does the listener have a certificate? Returns NULL for NULL. */
 _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c);
-/* Writes the last Events. NULL is fine. */
+/* Writes the last Events and frees everything. NULL is fine. */
 void webhook_certificates_free(struct webhook_certificates *c);
