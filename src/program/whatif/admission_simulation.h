@@ -19,11 +19,11 @@ struct admission_simulation {
     enum admission result;
     struct review_answer answer;
     struct patch patch;
-    struct findings *findings; /* of the file; set by the caller. NULL: nobody asks */
+    struct findings *findings; /* findings about the file, set by the caller; or NULL */
 };
 
-/* Admits a pod, or a pod of a workload, with the configuration's policies and its state, which
- * includes volumes. Everything in *ret is in the arena. Returns 0 or -errno. */
+/* Admits a pod, or a pod of a workload, with the policies and the state of the configuration; the
+ * state includes volumes. Everything in *ret is in the arena. Returns 0 or -errno. */
 int admission_simulation_run(const struct configuration *c, const struct simulation_state *state,
                              const struct document *document, struct arena *arena,
                              struct admission_simulation *ret, struct err *err) MUST_CHECK;

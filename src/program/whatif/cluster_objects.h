@@ -11,12 +11,12 @@
 
 struct cluster_objects {
     struct manifests files;
-    struct strbuf *pages; /* owned; lists of an API server */
+    struct strbuf *pages; /* owned; the lists that an API server sent */
     uint32_t count, cap;
 };
 
 /* Returns 0 or -errno; always call cluster_objects_done(). Except for pods, a kind that does not
- * exist or may not be listed has no objects; a kind that may not be listed is logged. */
+ * exist, or that the user may not list, has no objects; the latter is logged. */
 int cluster_objects_read(const struct configuration *c, struct cluster_objects *ret,
                          struct err *err) MUST_CHECK;
 /* Calls objects_walk() over all objects. The objects' texts outlive the walk. */

@@ -8,9 +8,9 @@
 #include "whatif/cluster_objects.h"
 
 struct workload_pods {
-    struct str namespace, kind, name; /* of the workload (model/workload.h) */
-    struct str controller;            /* the key: group, kind and name of the controller itself */
-    struct str *pods;                 /* JSON, in the order of the objects; borrowed */
+    struct str namespace, kind, name; /* the workload's (model/workload.h) */
+    struct str controller; /* key of the workload: group, kind and name of the controller */
+    struct str *pods;      /* the pods as JSON, in the order of the objects; borrowed */
     uint32_t count, cap;
 };
 
@@ -18,7 +18,7 @@ struct controlled_pods {
     struct arena *arena; /* borrowed */
     struct workload_pods *items;
     uint32_t count, cap;
-    struct hashmap map; /* of items, by namespace and controller */
+    struct hashmap map; /* finds an item by namespace and controller */
 };
 
 /* Finds the workloads' pods among the objects and borrows their texts. Returns 0 or -errno; always

@@ -1,6 +1,7 @@
 /*
  * The pod that a DaemonSet would have on each node that can hold it. The DaemonSet controller makes
- * one for each such node, with a node affinity for it, so spread constraints choose no node.
+ * one pod for each of these nodes, with a node affinity for the node, so spread constraints choose
+ * no node.
  */
 #pragma once
 
@@ -9,7 +10,8 @@
 
 #include "model/object.h"
 
-/* Adds the tolerations that the controller adds, and takes the spread constraints away; these are a
- * finding, unless `findings` is NULL. Memory is from the arena. Returns 0 or -ENOMEM. */
+/* Adds the tolerations that the controller adds, and removes the spread constraints. Reports
+ * removed constraints as a finding, unless `findings` is NULL. Memory is from the arena. Returns 0
+ * or -ENOMEM. */
 int daemon_pod_complete(const struct pod_file *file, struct pod *pod, struct arena *arena,
                         struct findings *findings) MUST_CHECK;

@@ -9,13 +9,13 @@
 #include "whatif/cluster_objects.h"
 
 struct member_nodes {
-    struct cluster_objects objects; /* their texts */
+    struct cluster_objects objects; /* the texts of the nodes and pods */
     struct asked_nodes asked;
     bool made;
 };
 
-/* Reads nodes and pods. Decoded objects are in the arena, whose steps bound the work. Returns 0 or
- * -errno; the sentence names the file and the place in it. Always call member_nodes_done(). */
+/* Reads nodes and pods. Decoded objects are in the arena, and its steps limit the work. Returns 0
+ * or -errno; the error names the file and the place in it. Always call member_nodes_done(). */
 int member_nodes_read(const struct configuration *c, struct arena *arena, struct member_nodes *ret,
                       struct err *err) MUST_CHECK;
 void member_nodes_done(struct member_nodes *m);

@@ -1,7 +1,8 @@
 /*
- * The parts of kube-scheduler's configuration file that decide about a pod, of the profile that the
- * pod names: the affinity that NodeAffinity's arguments add, and the extended resources that
- * NodeResourcesFit ignores. Parts that may decide, too, and are not read are named.
+ * The parts of kube-scheduler's configuration file that decide about a pod, from the profile that
+ * the pod names: the affinity that NodeAffinity's arguments add, and the extended resources that
+ * NodeResourcesFit ignores. Other parts that may decide, too, are not read, but `not_read` names
+ * them.
  *
  * upstream: pkg/scheduler/scheduler.go buildExtenders(), apis/config types_pluginargs.go.
  */
@@ -14,12 +15,12 @@
 #include "model/affinity.h"
 
 struct scheduler_profile_parts {
-    struct str added_affinity; /* JSON; "": none */
+    struct str added_affinity; /* JSON; "": no affinity is added */
     struct ignored_resources ignored;
-    struct str not_read;    /* "2 extenders, plugins of kube-scheduler's profile"; "": all is read.
-                               At most LIMIT_NOT_READ bytes */
-    struct str old_version; /* the file's apiVersion, if API version v1 has replaced it; or "" */
-    struct str ended_with;  /* with old_version: the first Kubernetes release without it */
+    struct str not_read; /* "2 extenders, plugins of kube-scheduler's profile"; "": everything was
+                            read. At most LIMIT_NOT_READ bytes */
+    struct str old_version; /* the file's apiVersion if it is older than v1; otherwise "" */
+    struct str ended_with; /* with old_version: the first Kubernetes release without that version */
 };
 
 /* Reads the parts for the pod (`pod` is JSON). Memory is from the arena. A file of an old version
