@@ -16,7 +16,7 @@
 struct asking {
     const struct binding_simulation *how;
     struct clusters_state state;
-    struct member_nodes nodes; /* of how->member */
+    struct member_nodes nodes; /* the nodes of the cluster how->member */
     struct karmada_options options;
     struct karmada_assumed assumed;
     struct arena *arena;
@@ -63,7 +63,7 @@ static int find_all(struct asking *a, const struct binding_subject *s, struct st
 
 /* ---- answers ---- */
 
-/* Opens the object at the end of the answer again, for another member. */
+/* Reopens the object at the end of the answer, and adds the member "madeBinding". */
 static void put_made(struct str binding, struct strbuf *out) {
     struct json_writer w = {.out = out, .comma = true};
     if (out->n > 0)
@@ -121,7 +121,8 @@ static int answer_one(struct asking *a, const struct binding_subject *s, struct 
     return strbuf_failed(&json) ? err_set(err, -ENOMEM, "no memory for the answer") : 0;
 }
 
-/* Each answer has memory of its own; only the replicas that the binding gets stay. */
+/* Each answer has memory of its own, which is then freed; only the replicas of the binding are kept
+ * for the next bindings. */
 static int answer_all(struct asking *a, const struct binding_subject *subjects, uint32_t count,
                       struct strbuf *out, struct err *err) {
     int r = 0;
@@ -141,7 +142,7 @@ static int answer_all(struct asking *a, const struct binding_subject *subjects, 
 int binding_simulation_run(const struct configuration *c, const struct binding_simulation *how,
                            struct arena *arena, struct strbuf *out, uint32_t *ret_findings,
                            struct err *err) {
-    CLEANUP(arena_done) struct arena of_assumed; /* grows with bindings x clusters */
+    CLEANUP(arena_done) struct arena of_assumed; /* its size grows with bindings x clusters */
     CLEANUP(asking_done)
     struct asking a = {.how = how, .arena = arena, .assumed = {.arena = &of_assumed}};
     struct binding_subject *subjects;

@@ -29,7 +29,7 @@ static struct str key_of(const struct object_meta *pod, struct arena *arena) {
     return arena_str(arena, strbuf_str(&text));
 }
 
-/* Finds or adds the pod's workload. Returns NULL without memory. */
+/* Finds or adds the pod's workload. Returns NULL if memory runs out. */
 static struct workload_pods *find(struct controlled_pods *w, const struct object_meta *pod) {
     const struct wanted wanted = {pod->namespace, key_of(pod, w->arena)};
     uint64_t hash = hash_mix(hash_str(wanted.namespace), hash_str(wanted.controller));
@@ -57,7 +57,7 @@ static int take(void *ctx, struct object_type type, struct json_reader *r, struc
     object_read(r, object_kind_of(type), POD_RUNNING, &object);
     if (json_failed(r) || arena_failed(r->arena) || object.kind != OBJECT_POD ||
         object.pod.finished || object.meta.terminating)
-        return 0; /* the walk ends with the error in r */
+        return 0; /* objects_walk() ends with the error in r */
     struct workload_pods *of = find(w, &object.meta);
     struct str *pods =
         of != NULL ? arena_push(w->arena, of->pods, of->count, &of->cap, sizeof *pods) : NULL;
@@ -80,7 +80,7 @@ int controlled_pods_find(const struct cluster_objects *objects, struct arena *ar
                          struct controlled_pods *ret, struct err *err) {
     *ret = (struct controlled_pods){.arena = arena};
     int r = cluster_objects_walk(objects, take, ret, err);
-    if (r == 0 && ret->count > 1) /* the map is not used any more */
+    if (r == 0 && ret->count > 1) /* sorting breaks the map, which is not used any more */
         qsort(ret->items, ret->count, sizeof *ret->items, by_name);
     return r;
 }

@@ -24,12 +24,12 @@ static int compare(const void *a, const void *b) {
 /* ---- by constraints ---- */
 
 /* The engine reports domains of hard constraints, which it judges together: a node counts if it has
- * the keys of all of them. Soft ones are judged together, too. So those of one kind become the hard
- * ones of a pod that has no others. */
+ * the keys of all of them. Soft constraints are judged together, too. So the constraints of one
+ * kind become the hard constraints of a pod without other constraints. */
 struct kind {
     struct pod pod;
     struct spread_constraint *constraints;
-    uint32_t *origins; /* the index of each in the user's list */
+    uint32_t *origins; /* each constraint's index in the user's list */
 };
 
 static int separate(const struct pod *pod, bool hard, struct arena *arena, struct kind *ret) {

@@ -30,7 +30,7 @@ static int read_review(const struct document *d, const struct document *previous
         return r;
     admission_subject_of(ret, arena, &subject);
     ret->namespace = str_empty(subject.meta.namespace) ? STR("default")
-                                                       : subject.meta.namespace; /* as kubectl */
+                                                       : subject.meta.namespace; /* like kubectl */
     return 0;
 }
 

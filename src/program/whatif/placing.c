@@ -13,10 +13,10 @@
 struct work {
     const struct placing_question *q;
     struct simulation_setup setup;
-    struct arena *arena; /* of the answer */
-    struct arena one;    /* of the pod being placed, reset after each pod */
-    struct str *lost;    /* names of nodes, sorted */
-    struct str *texts;   /* of pods that have to move, JSON in the files */
+    struct arena *arena; /* has the memory of the answer */
+    struct arena one;    /* has the memory of one placed pod, reset after each pod */
+    struct str *lost;    /* names of removed nodes, sorted */
+    struct str *texts;   /* pods that have to move, as JSON in the files */
     uint32_t lost_count, text_count, text_cap;
     bool replica_pending; /* a replica is Pending, not only pods that had to move */
     struct placing *out;
@@ -79,7 +79,7 @@ static int take_pod(void *ctx, struct object_type type, struct json_reader *r, s
     object_read(r, object_kind_of(type), POD_RUNNING, &object);
     if (json_failed(r) || arena_failed(r->arena) || object.kind != OBJECT_POD ||
         !has_to_move(w, &object.pod))
-        return 0; /* the walk ends with the error in r */
+        return 0; /* objects_walk() ends with the error in r */
     w->texts = arena_push(w->arena, w->texts, w->text_count, &w->text_cap, sizeof *w->texts);
     if (w->texts == NULL)
         return out_of_memory(err);
@@ -146,8 +146,8 @@ static int find_cause(struct work *w, const struct pod *pod, struct str from,
     return 0;
 }
 
-/* Counts a Pending pod. Returns true for the first one and, if that gave no cause, for the first
- * Pending replica. */
+/* Counts a Pending pod. Returns true for the first Pending pod and, if no cause was found for that
+ * pod, for the first Pending replica. */
 static bool needs_cause(struct work *w, struct str from) {
     const bool first_replica = from.n == 0 && !w->replica_pending;
     const bool first = w->out->pending++ == 0;
@@ -234,7 +234,7 @@ int placing_run(const struct placing_question *q, struct arena *arena, struct pl
     int r = simulation_open(&q->pods, arena, &w.setup, err);
     if (r == 0)
         r = take_away(&w, err);
-    /* pods that have to move are among those before, unless nothing else is placed */
+    /* moved pods count as present, unless no other pod is placed */
     if (r == 0 && q->pods.pod != NULL)
         r = move_pods(&w, err);
     if (r == 0)

@@ -11,9 +11,9 @@
 struct workload_texts {
     struct str version, kind, name, namespace, uid;
     struct str selector, replicas, completions;
-    struct str labels, annotations, spec; /* of the template */
+    struct str labels, annotations, spec; /* members of the pod template */
     struct str claims;                    /* volumeClaimTemplates */
-    bool is_cron;                         /* the template is in a template of Jobs */
+    bool is_cron;                         /* the pod template is in a Job template */
 };
 
 /* Returns the text of a member of an object; "" if it is missing or null. */
@@ -63,7 +63,7 @@ static void read_texts(struct str json, struct arena *arena, struct workload_tex
         .is_cron = job.n > 0,
     };
     if (ret->replicas.n == 0)
-        ret->replicas = member(from, "parallelism", arena); /* of a Job */
+        ret->replicas = member(from, "parallelism", arena); /* a Job's replicas */
 }
 
 /* ---- the pod that the workload's controller would create ---- */
@@ -128,7 +128,7 @@ static struct controller simulated_controller(const struct workload_texts *t, st
 }
 
 /* Writes an object's members, and the controller's labels that the object does not have yet; a Job
- * that was read from an API server has them. */
+ * that was read from an API server has them already. */
 static void put_with_labels(struct json_writer *w, const char *name, struct str object,
                             const struct controller *c, struct arena *arena) {
     const size_t most = sizeof c->labels / sizeof c->labels[0];

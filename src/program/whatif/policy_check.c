@@ -24,17 +24,17 @@ struct checking {
     struct controlled_pods workloads;
     struct cache *cache;
     struct informer *volumes;
-    struct simulation_data known; /* its policies are those of the configuration's files */
+    struct simulation_data known; /* the configuration's data and policies */
     struct policy_source *asked;  /* policies of the files that are checked */
     struct policy_source *source; /* all policies, as an API server would have them */
-    struct policies *held;        /* of `source` */
-    struct policy *policies;      /* the same, with Audit changed to Enforce; arena */
+    struct policies *held;        /* policies held from `source` */
+    struct policy *policies;      /* these policies, with Audit changed to Enforce; in the arena */
     uint32_t policy_count;
     uint32_t *checked_of; /* each policy's index in out->policies; UINT32_MAX: not checked */
     struct fluid_set *data;
     struct engine_options engine;
-    struct arena *arena; /* of the answer */
-    struct arena one;    /* of one pod, reset after each pod */
+    struct arena *arena; /* has the memory of the answer */
+    struct arena one;    /* has the memory of one pod, reset after each pod */
     struct policy_check *out;
 };
 
@@ -70,7 +70,8 @@ static bool has_policies(struct policy_source *source) {
     return count > 0;
 }
 
-/* Reads policies of the cluster, the configuration and `paths`. The last one of a name counts. */
+/* Reads policies of the cluster, the configuration and `paths`. If policies have the same name, the
+ * last policy counts. */
 static int read_policies(struct checking *c, const char *const *paths, size_t count,
                          struct err *err) {
     const struct configuration *from = c->configuration;
@@ -170,7 +171,7 @@ static bool is_worse(enum policy_reason clusters, enum policy_reason nodes) {
            clusters != POLICY_CLUSTERS_NOT_KNOWN;
 }
 
-/* Begins the findings of a policy: with its name if there are several. */
+/* Begins the findings about a policy. Adds its name if several policies are checked. */
 static void find_about(struct checking *c, const struct policy *policy) {
     if (c->out->findings != NULL && c->out->policy_count > 1)
         c->out->findings->about = arena_printf(c->arena, "policy '%.*s': ", STR_ARG(policy->name));
@@ -184,11 +185,11 @@ static void find_mistakes(struct checking *c) {
             continue;
         find_about(c, &c->policies[i]);
         (void)findings_of_policy_nodes(c->cache, &c->policies[i],
-                                       c->out->findings); /* those so far stay */
+                                       c->out->findings); /* findings so far stay */
     }
 }
 
-/* Judges the policies' terms for Placements beside the clusters of the state. */
+/* Checks the policies' terms for Placements against the clusters of the state. */
 static int judge_terms(struct checking *c, struct policy_clusters *clusters, struct err *err) {
     const struct policy_list policies = {c->policies, c->policy_count};
     int r = 0;
@@ -422,7 +423,8 @@ static int place_one(struct checking *c, const struct pod *like, uint32_t number
     return r == 0 ? 0 : out_of_memory(err);
 }
 
-/* Counts the Pending of `count` equal pods: if one is Pending, all after it are Pending, too. */
+/* Counts the Pending pods among `count` equal pods. If one pod is Pending, all pods after it are
+ * Pending, too. */
 static int place_all(struct checking *c, const struct pod *like, uint32_t count,
                      uint32_t *ret_pending, struct str *ret_reason, struct err *err) {
     uint32_t placed = 0;
@@ -487,7 +489,7 @@ static bool keep_constraints(struct checking *c, const struct admitted *a,
     return kept != NULL;
 }
 
-/* Keeps the answer's notes as "added: zone; fluid: ...". */
+/* Stores the answer's notes as a text: "added: zone; fluid: ...". */
 static bool keep_notes(struct checking *c, const struct admitted *a, struct checked_workload *out) {
     CLEANUP(strbuf_done) struct strbuf text = {0}, patch = {0};
     struct json_writer w = {.out = &patch};
@@ -568,9 +570,9 @@ static int check_workload(struct checking *c, const struct workload_pods *w, str
     return r;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole check ---- */
 
-/* Does the check need nodes? Policies for Placements only do not. */
+/* Does the check need nodes? If all policies are only for Placements, it does not. */
 static bool needs_nodes(const struct policy_check *check) {
     for (uint32_t i = 0; i < check->policy_count; i++)
         if (!is_for_placements_only(&check->policies[i]))
@@ -611,7 +613,7 @@ static int load(struct checking *c, const char *const *paths, size_t path_count,
     return r == 0 ? controlled_pods_find(&c->objects, c->arena, &c->workloads, err) : r;
 }
 
-/* Notes which policies are for no pod, and judges all of them. */
+/* Marks the policies that are for no pod, and returns the verdict on all policies. */
 static enum policy_soundness judge_soundness(struct policy_check *check) {
     enum policy_soundness soundness = POLICY_SOUND;
     for (uint32_t i = 0; i < check->policy_count; i++) {

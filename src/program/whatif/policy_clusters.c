@@ -37,7 +37,7 @@ void policy_clusters_free(struct policy_clusters *c) {
 
 void policy_clusters_find(struct policy_clusters *c, const struct policy *policy,
                           struct findings *f) {
-    (void)findings_of_policy_clusters(c->state.fleet, policy, f); /* those so far stay */
+    (void)findings_of_policy_clusters(c->state.fleet, policy, f); /* findings so far stay */
 }
 
 /* ---- terms ---- */
@@ -52,7 +52,7 @@ struct judging {
 /* The clusters that have a term's key. */
 struct key_use {
     uint32_t clusters, domains;
-    struct str example; /* one of its values */
+    struct str example; /* one of the key's values */
 };
 
 static int count_use(struct judging *j, const struct placement_term *term, struct key_use *ret) {
@@ -83,7 +83,7 @@ static const char *kind_of(const struct placement_term *term) {
     return term->is_claim ? "claim" : "label";
 }
 
-/* Says that no cluster has the key; perhaps clusters have it as the other type. */
+/* Reports that no cluster has the key. If clusters have the key as the other type, adds a hint. */
 static int refuse_key(struct judging *j, const struct placement_term *term) {
     struct placement_term other = *term;
     struct key_use use;
@@ -156,7 +156,7 @@ static void count_placement(void *ctx, struct str namespace, struct str name) {
     json_reader_init(&r, fleet_placement_json(c->view, namespace, name), c->arena, PLACEMENT_KIND);
     placement_decode(&r, &placement);
     if (json_failed(&r))
-        return; /* a Placement that is too large */
+        return; /* the Placement is too large, and is ignored */
     c->all++;
     placement.meta.namespace = namespace;
     c->placements += placement.term_count == 0 &&
@@ -186,7 +186,7 @@ static int judge_placements(struct judging *j, struct policy_list policies,
     return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole check ---- */
 
 static int judge(struct judging *j, struct policy_list policies, const struct policy *of) {
     struct policy_clusters_verdict *v = j->verdict;

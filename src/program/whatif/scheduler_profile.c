@@ -33,7 +33,7 @@ static struct str name_in_pod(struct str pod, struct arena *arena) {
 
 /* A list that grows; its strings are borrowed. */
 struct texts {
-    struct str *items; /* arena */
+    struct str *items; /* in the arena */
     uint32_t count, cap;
 };
 
@@ -74,7 +74,7 @@ struct reading {
     struct scheduler_profile_parts *parts;
     struct texts names, groups;
     struct strbuf *not_read;
-    uint32_t unnamed; /* parts that are not read, for which `not_read` has no room */
+    uint32_t unnamed; /* number of parts that are not read and for which `not_read` has no room */
 };
 
 static void add_not_read(struct reading *to, const char *before, struct str name) {
@@ -114,8 +114,8 @@ static void read_affinity(struct json_reader *r, struct reading *to) {
             to->parts->added_affinity = json_skip(r);
 }
 
-/* Reads the arguments of one plugin, an entry of pluginConfig. DefaultPreemption decides about no
- * pod that fits. */
+/* Reads the arguments of one plugin, an entry of pluginConfig. DefaultPreemption is not read: it
+ * has no effect on a pod that fits. */
 static void read_arguments(struct json_reader *r, struct reading *to) {
     struct str key;
     const struct str plugin = json_peek_member(r, STR("name"));
@@ -178,7 +178,8 @@ static int find_profile(const struct scheduler_config *config, struct str name, 
 
 /* ---- the file ---- */
 
-/* Names the extenders that filter or score nodes. Evenkeel's own would do what is answered here. */
+/* Names the extenders that filter or score nodes. Evenkeel's own extender is left out: the
+ * simulation does its work. */
 static void find_extenders(const struct scheduler_config *config, struct reading *to) {
     char text[64];
     uint32_t others = 0;
@@ -201,7 +202,7 @@ static int read_parts(const struct scheduler_config *config, struct str name, st
     int r = find_profile(config, name, arena, to, err);
     if (r == 0)
         r = gather_managed(config, &managed, arena, err);
-    if (managed.count > 0) /* as upstream, they replace the profile's own list */
+    if (managed.count > 0) /* like upstream, they replace the profile's own list */
         to->names = managed;
     sort_texts(&to->names);
     sort_texts(&to->groups);

@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-enum { WAIT_MS = 60000 }; /* for an API server to list everything */
+enum { WAIT_MS = 60000 }; /* time for an API server to list everything */
 
 /* ---- input ---- */
 
@@ -166,7 +166,8 @@ void simulation_state_done(struct simulation_state *s) {
 
 const char simulation_no_nodes[] = "there are no nodes: no object of kind Node is in the state";
 
-/* Adds the controller of a workload's pod, which gives default constraints their selector. */
+/* Adds the controller of a workload's pod, because default constraints get their selector from
+ * it. */
 static int add_owner(struct cache *cache, const struct pod_file *file, struct arena *arena,
                      struct err *err) {
     struct object owner;
@@ -188,7 +189,8 @@ static int add_owner(struct cache *cache, const struct pod_file *file, struct ar
     return e;
 }
 
-/* Does any node have allocatable resources? Call before nodes are removed: all nodes count. */
+/* Does any node have allocatable resources? Call it before nodes are removed, because all nodes
+ * count. */
 static bool some_node_says(struct cache *cache) {
     struct cache_view view;
     cache_view_open(cache, &view);
@@ -369,8 +371,8 @@ static bool is_in_the_way(const struct filter_result *filter, const struct appli
     return a->constraint->hard && a->reports != NULL && held_up;
 }
 
-/* Do taints refuse all nodes of the domain? kube-scheduler still counts its pods: mostly 0, and
- * then the domain is the minimum. */
+/* Do taints refuse all nodes of the domain? kube-scheduler still counts the domain's pods: there
+ * are mostly none, so the domain has the minimum. */
 static bool is_tainted(const struct filter_result *filter, const struct domain_report *domain) {
     uint32_t tainted = 0;
     for (uint32_t i = 0; i < domain->refused_count; i++)
@@ -388,11 +390,11 @@ static void say_tainted(const struct filter_result *filter, const struct applied
                            "the domain counts all the same, with %lld pods; nodeTaintsPolicy: "
                            "Honor in the constraint leaves the domain out",
                            STR_ARG(a->reports[i].name), (long long)a->reports[i].pods);
-            return; /* domains_say() has named the others */
+            return; /* domains_say() has named the other domains */
         }
 }
 
-/* Do the pod's claims keep it off some node? */
+/* Do the pod's claims exclude some node? */
 static bool is_by_claims(const struct simulation *s) {
     for (uint32_t i = 0; i < s->filtered.count; i++)
         if (filter_is_of_volumes(s->filter.reason_filters[s->filter.reasons[i]]))
@@ -408,7 +410,7 @@ static void say_claims(const struct simulation *s, struct strbuf *out) {
     const size_t begin = out->n;
     pod_claims_say(s->filter.claims, out);
     if (out->n == begin)
-        out->n = before; /* no claim has a place */
+        out->n = before; /* no claim restricts the nodes */
 }
 
 struct str simulation_cause(const struct simulation *s, const struct findings *findings,
