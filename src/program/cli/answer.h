@@ -34,12 +34,12 @@
 
 struct value {
     struct answer *of;
-    struct value *up;      /* NULL: it is the root */
-    enum json_kind kind;   /* JSON_NULL: it may be missing, too */
+    struct value *up;      /* the value around it; NULL: it is the root */
+    enum json_kind kind;   /* JSON_NULL: null, or the value is missing */
     uint32_t at;           /* its index in the value around it */
     uint32_t count;        /* number of members or items */
     struct value *first;   /* the first member or item, in the order of the text */
-    struct value *last;    /* the last one */
+    struct value *last;    /* the last member or item */
     struct value *next;    /* the member or item after this one */
     struct value **labels; /* the members or items, sorted by label; NULL: searched one by one */
     struct str label;      /* a member's name; an item's text, or its member "name" */
@@ -47,10 +47,10 @@ struct value {
 };
 
 struct answer {
-    struct arena *arena; /* borrowed, as the JSON is */
+    struct arena *arena; /* borrowed, like the JSON */
     struct value *root;
     struct value missing;
-    const void *ctx;  /* for the printer */
+    const void *ctx;  /* for the print function */
     struct err error; /* the first error */
 };
 
@@ -61,22 +61,25 @@ int answer_read(struct answer *ret, struct str json, struct arena *arena,
  * the arena or in `out`. */
 int answer_check(const struct answer *a, const struct strbuf *out, struct err *err) MUST_CHECK;
 
-/* Returns the value at a path as in forms; a value of kind JSON_NULL if it is missing. */
+/* Returns the value at a path, which is written as in forms; a value of kind JSON_NULL if there is
+ * no value. */
 const struct value *value_at(const struct value *v, const char *path);
-/* The same for one name, in which '.' is a plain character. */
+/* Returns the member with this name, in which '.' is a plain character; a value of kind JSON_NULL
+ * if it is missing. */
 const struct value *value_member(const struct value *v, struct str name);
-/* The same at a path; a value of another kind, except null, is an error and counts as missing. */
+/* Returns the value at a path. A value of another kind than `kind`, except null, is an error and
+ * counts as missing. */
 const struct value *value_as(const struct value *v, const char *path, enum json_kind kind);
 
-/* Returns the text, or "" if it is missing; the whole number, or 0 if it is missing; the count, a
- * whole number of 0 or more. */
+/* Return the value as a text ("" if it is missing), as a whole number (0 if it is missing), and as
+ * a count, a whole number of 0 or more. */
 struct str value_text(const struct value *v);
 int64_t value_number(const struct value *v);
 int64_t value_count(const struct value *v);
 /* Is the value true, a number other than 0, a text that is not empty, or a list with items? */
 bool value_holds(const struct value *v);
 
-/* The expected kind of a member, if forms accept any kind there; JSON_NUMBER means a count. */
+/* The expected kind of a member for which forms accept any kind; JSON_NUMBER means a count. */
 struct value_kind {
     const char *path;
     enum json_kind kind;
@@ -90,7 +93,7 @@ void value_say(const struct value *v, const char *form, struct strbuf *out);
 /* Returns the filled form as a cell of a table (the table replaces control characters itself); ""
  * if a value outside of brackets is absent. The text is in the arena. */
 struct str value_cell(const struct value *v, const char *form);
-/* Returns a cell with the form for every item, and `between` between them. */
+/* Returns a cell with the filled form of every item, separated by `between`. */
 struct str value_join(const struct value *list, const char *form, const char *between);
 
 /* Calls value_say() for each of the first `most` items. */
@@ -109,6 +112,6 @@ int answer_fail(const char *command, const char *why);
  * reported with the command's name. */
 int answer_put_out(const char *command, const struct strbuf *out);
 /* Writes an answer to standard output, followed by `note`; if `print` is NULL, the JSON and a line
- * break. Returns the exit status as above. */
+ * break. Returns the exit status: 1 after a failure, which has been reported. */
 int answer_write(const char *command, struct strbuf *json, answer_print_fn *print, const void *ctx,
                  const char *note);

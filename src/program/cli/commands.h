@@ -1,5 +1,5 @@
 /*
- * The commands of main.c's table: one file each. argv[0] is the command's own name.
+ * The commands of main.c's table: each command has its own file. argv[0] is the command's own name.
  * Exit codes: 0 done, 1 failed or the result is negative, 2 wrong usage; 3 see cli/workloads.h.
  */
 #pragma once

@@ -10,20 +10,20 @@
 
 #include "cli/options.h"
 
-/* Was a gate given, and as off or on? */
+/* The state of a feature gate: not given, given as off, or given as on. */
 enum gate_state { GATE_UNSET, GATE_OFF, GATE_ON };
 
 /* The gates of --feature-gates that have an effect here. */
 struct estimator_gates {
     enum gate_state resource_quota, overcommit_protection;
-    enum gate_state all_alpha; /* used for gates that are not set: both are alpha */
+    enum gate_state all_alpha; /* used for the gates below if they are not set: both are alpha */
 };
 
 /* Texts are borrowed from argv, or literals. */
 struct estimator_flags {
     const char *cluster_name;
-    const char *kubeconfig, *master;              /* NULL: not given, or empty */
-    const char *cert_file, *key_file, *client_ca; /* likewise */
+    const char *kubeconfig, *master;              /* NULL: the flag is not given, or empty */
+    const char *cert_file, *key_file, *client_ca; /* NULL: the flag is not given, or empty */
     bool skip_client_verify;
     int64_t port;
     const char *metrics, *probes; /* "0": off */

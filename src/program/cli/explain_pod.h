@@ -1,8 +1,8 @@
 /*
- * Reads the pod that `evenkeel explain` is asked about from its API server, while a person waits.
- * A server that takes no connection is given up after 1.5 s. A server that has taken it gets more
- * time. A credential plugin, which may wait for a login in a browser, gets ten minutes before.
- * Threads: the one that calls.
+ * Reads the pod that `evenkeel explain` is asked about from its API server, while a person waits. A
+ * server that accepts no connection within 1.5 s is given up. A server that has accepted the
+ * connection gets more time. Before that, a credential plugin gets ten minutes, because it may wait
+ * for a login in a browser. Threads: the one that calls.
  */
 #pragma once
 
@@ -12,9 +12,9 @@
 enum { EXPLAINED_POD_MS = 10000, EXPLAINED_POD_MOST_S = 3600 };
 
 struct explained_pod_wait {
-    int64_t timeout_ms; /* for the answer of a server that has taken the connection */
-    /* Called once at most: the server has taken the connection and does not answer soon; `why` is
-     * the reason so far, borrowed. */
+    int64_t timeout_ms; /* time for the answer of a server that has accepted the connection */
+    /* Called at most once, if the server has accepted the connection but does not answer soon;
+     * `why` is the reason so far, borrowed. */
     void (*on_slow)(void *ctx, const char *why);
     void *ctx;
 };

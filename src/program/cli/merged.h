@@ -3,13 +3,14 @@
  *
  *     "cause", "state"  of a pod that the API server has (explain/now.h)
  *     "podFrom"         the API server that was asked for the pod
- *     "podNotRead"      why there is no state
+ *     "podNotRead"      the reason why there is no state
  *     "noAdmission"     why no admission of the pod is shown, although its siblings have some
- *     "replica"         the first that answered
+ *     "replica"         the first replica that answered
  *     "replicas"        `server`, `answered`, `name`, `version`, `commit`, `made` and `kept`; or
  *                       `message` if it knows no decision; or `error`
- *     "decisions"       of all, by time; with several replicas each has its server as `replica`
- *     "now"             the answer of the what-if: `replica`, `decisions`, `notJudged`
+ *     "decisions"       of all replicas, by time; with several replicas each decision has its
+ * server as `replica` "now"             the answer of the what-if: `replica`, `decisions`,
+ * `notJudged`
  */
 #pragma once
 
@@ -21,7 +22,7 @@ struct merging {
     struct str now;                /* the answer to a what-if; "": no answer */
     const char *pod_from;          /* NULL: no API server was asked */
     const char *pod_not_read;      /* NULL: the pod was read, or the object is no pod */
-    const struct created_pod *pod; /* only its own admissions are shown */
+    const struct created_pod *pod; /* the pod; admissions of other pods are not shown */
     bool newest_first;
 };
 

@@ -28,7 +28,7 @@ struct option_spec {
     const char *name;  /* "output" for --output */
     char letter;       /* 'o' for -o as well; 0: none */
     const char *value; /* the value's name in help, "FORMAT"; NULL: the option takes no value;
-                          "[BOOL]": the value is only taken after '='; without '=' it is "true" */
+                          "[BOOL]": a value is only read after '='; without '=' it is "true" */
     const char *help;
 };
 
@@ -42,7 +42,7 @@ struct option_heading {
 struct command {
     const char *name;  /* "check config" */
     const char *usage; /* "FILE [options]" */
-    const char *about; /* what it does and how it ends: lines of at most 80 characters */
+    const char *about; /* its purpose and exit codes: lines of at most 80 characters */
     void (*list)(struct strbuf *out); /* appends the rows of a table to `about`; or NULL */
     const char *example;              /* shell lines that work */
     const struct option_spec *specs;
@@ -50,8 +50,8 @@ struct command {
     const struct option_heading *headings; /* above options that few people need; NULL: none */
     bool configuration_flags; /* the command takes every flag of EvenkeelConfiguration, too */
     const char *first_flags;  /* flags that its help shows, in this order: "state kubeconfig" */
-    bool every_flag;          /* its help shows the others, too; otherwise --help-serve does */
-    bool underscores; /* --add_dir_header is --add-dir-header. upstream: k8s.io/component-base
+    bool every_flag;  /* its help shows the other flags, too; otherwise only --help-serve does */
+    bool underscores; /* --add_dir_header means --add-dir-header. upstream: k8s.io/component-base
                          cli/flag WordSepNormalizeFunc */
 };
 
@@ -70,7 +70,7 @@ struct options {
 struct option_value {
     const struct option_spec *spec;
     const char *flag; /* "extender-listen"; borrowed from argv or literal */
-    const char *text; /* the value or argument; NULL for options that take none */
+    const char *text; /* the value or argument; NULL for an option without a value */
 };
 
 /* argv[0] is the command's own name and is skipped. Both are borrowed. */
@@ -96,15 +96,15 @@ void options_read_duration(struct options *o, const char *name, const char *text
 int options_configure(struct options *o, const char *path, struct configuration *c,
                       struct err *err) MUST_CHECK;
 
-/* The same for a command with one source of state: --state, --kubeconfig or --in-cluster replaces
- * the source that the file names, and two of these flags are wrong usage. */
+/* Like options_configure(), for a command with one source of state: --state, --kubeconfig or
+ * --in-cluster replaces the source that the file names, and two of these flags are wrong usage. */
 int options_configure_source(struct options *o, const char *path, struct configuration *c,
                              struct err *err) MUST_CHECK;
 
 /* --help of every command, and --help-serve of commands with flags of the configuration. */
 extern const struct option_spec common_options[2];
 
-/* The heading above the option at `index`, or NULL. */
+/* Returns the heading above the option at `index`, or NULL. */
 const char *command_heading(const struct command *command, size_t index);
 
 /* Appends the command's help, with all flags of the configuration or only those that it shows. */

@@ -1,7 +1,7 @@
 /*
- * Tells the admission of a pod from that of a sibling. The API server asks the webhook before a pod
- * of a controller has its name, so the admission is recorded under the name that all pods of the
- * controller begin with.
+ * Distinguishes the admission of a pod from the admission of a sibling. The API server asks the
+ * webhook before a pod of a controller has its name, so the admission is recorded under the name
+ * that all pods of the controller begin with.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 /* A pod as the API server has it. */
 struct created_pod {
-    bool is_known; /* false: the pod was not read, and every admission may be its own */
+    bool is_known; /* false: the pod was not read, so every admission may be the pod's own */
     int64_t created_ms;
     const struct spread_constraint *constraints; /* arena */
     uint32_t constraint_count;
@@ -25,7 +25,7 @@ int created_pod_read(struct str text, struct arena *arena, struct created_pod *r
 enum own_admission {
     ADMISSION_NONE,      /* the decision is no admission */
     ADMISSION_OWN,       /* it names the pod, or its time and its patch fit the pod */
-    ADMISSION_OF_SIBLING /* another time, or it added a constraint that the pod does not have */
+    ADMISSION_OF_SIBLING /* its time is another, or it added a constraint that the pod lacks */
 };
 
 /* Reads one decision of an answer. Returns ADMISSION_NONE if it cannot be read. */

@@ -10,6 +10,6 @@
  * "domains":[{topologyKey,domain,before,added}],"notJudged"}. */
 void placing_print_json(const struct placing_question *q, const struct placing *p,
                         struct strbuf *out);
-/* The same for people: a line for each pod, or for consecutive equal pods, and a bar for each
- * domain. */
+/* Prints the answer for people: a line for each pod, or for consecutive equal pods, and a bar for
+ * each domain. */
 answer_print_fn placing_print;

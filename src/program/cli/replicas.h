@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 struct replica {
-    const char *server; /* "http://10.0.0.7:8080" */
-    int status;         /* of the answer; 0: no answer */
-    struct err error;   /* why there is no answer */
+    const char *server; /* the replica's URL: "http://10.0.0.7:8080" */
+    int status;         /* status code of the answer; 0: no answer */
+    struct err error;   /* the reason why there is no answer */
     struct strbuf body;
     /* used while the replica is asked */
     struct kube_access access;
@@ -45,7 +45,7 @@ void replicas_done(struct replicas *all);
 struct replica_question {
     const char *method, *path;
     struct str body;
-    const char *token_file; /* NULL: none */
+    const char *token_file; /* NULL: no token is sent */
 };
 /* Asks `count` replicas from `first` on, and waits until each has answered or failed, at most
  * LIMIT_EXPLAINED_WAIT_MS. Drops their earlier answers. */
@@ -53,7 +53,7 @@ void replicas_ask(struct replicas *all, uint32_t first, uint32_t count,
                   const struct replica_question *question);
 
 /* Adds a replica that was asked in another process, with its answer: `file` is the path of a
- * document of cli/merged.h; an empty file: it knows no decision; path "": it did not answer.
- * `server` is borrowed. Returns 0 or -errno. */
+ * document of cli/merged.h. An empty file means that the replica knows no decision; the path ""
+ * means that it did not answer. `server` is borrowed. Returns 0 or -errno. */
 int replicas_add_answer(struct replicas *all, const char *server, const char *file,
                         struct err *err) MUST_CHECK;

@@ -32,20 +32,20 @@ struct simulate_request {
     const char *bindings[SIMULATE_BINDINGS_MAX];
     uint32_t binding_count;
     bool has_now;
-    int64_t now_ms; /* since 1970 */
+    int64_t now_ms; /* milliseconds since 1970 */
     bool json, strict, rounds;
 };
 
-/* Reads what the mode needs from the configuration's source, puts the answer about
- * request->questions->document and returns the exit code of the command. May complete the request.
- */
+/* Reads the state that the mode needs from the configuration's source, puts the answer about
+ * request->questions->document and returns the exit code of the command. May complete the
+ * request. */
 typedef int simulate_mode_fn(struct simulate_request *request, const struct configuration *c,
                              struct arena *arena);
-simulate_mode_fn simulate_pods;            /* where pods would be placed: one, or many in a row */
-simulate_mode_fn simulate_placement;       /* which clusters a Placement should have */
-simulate_mode_fn simulate_binding;         /* how Karmada would schedule a binding */
-simulate_mode_fn simulate_admit;           /* how the webhook would change a pod */
-simulate_mode_fn simulate_admit_placement; /* how the webhook would review one */
+simulate_mode_fn simulate_pods;      /* where one pod would be placed, or many pods in a row */
+simulate_mode_fn simulate_placement; /* which clusters a Placement should have */
+simulate_mode_fn simulate_binding;   /* how Karmada would schedule a binding */
+simulate_mode_fn simulate_admit;     /* how the webhook would change a pod */
+simulate_mode_fn simulate_admit_placement; /* how the webhook would review a Placement */
 simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, one question per line */
 
 /* Functions for all modes. */
@@ -55,7 +55,7 @@ simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, one qu
 int simulate_answer(const struct simulate_request *request, struct strbuf *json,
                     const struct findings *findings, answer_print_fn *print, const char *note,
                     bool is_pending);
-/* Prints why there is no answer. Returns the exit code. */
+/* Prints the reason why there is no answer. Returns the exit code. */
 int simulate_fail(const char *why);
 /* Calls simulation_read(). A state without nodes is reported on stderr, but is no error. */
 int simulate_read(const struct configuration *c, const struct workload_key *left_out,

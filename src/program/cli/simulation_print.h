@@ -12,5 +12,5 @@
  * scored */
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
                            struct arena *arena, struct strbuf *out);
-/* The same for people, the best node first. */
+/* Prints the answer for people, the best node first. */
 answer_print_fn simulation_print;

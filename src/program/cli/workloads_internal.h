@@ -18,6 +18,6 @@ struct selection {
 int workloads_ask_daemon(const struct workloads_request *q, struct selection *s,
                          struct err *err) MUST_CHECK;
 
-/* Print the selection for people: all workloads in a table, or those of one name one by one.
- * root->of->ctx is the struct workloads_request. */
+/* Print the selection for people: all workloads in a table, or the workloads of one name, one after
+ * the other. root->of->ctx is the struct workloads_request. */
 answer_print_fn workloads_print_all, workloads_print_each;
