@@ -6,7 +6,7 @@
 #include "cli/simulate.h"
 #include "cli/terminal.h"
 
-/* Puts "policy" and "notes": [{plugin, note}], as in an explanation. */
+/* Puts "policy" and "notes": [{plugin, note}], in the form of an explanation. */
 static void put_annotations(const struct review_answer *answer, struct json_writer *w) {
     const struct label *notes = answer->annotations;
     for (uint32_t i = 0; i < answer->annotation_count; i++)

@@ -17,7 +17,7 @@ static bool is_container(const struct value *v) {
     return v->kind == JSON_OBJECT || v->kind == JSON_ARRAY;
 }
 
-/* Reads the next value; of a container only the beginning. Returns NULL if the arena has failed. */
+/* Reads the next value, but only the beginning of a container. Returns NULL if memory runs out. */
 static struct value *add(struct answer *a, struct value *up, struct str label,
                          struct json_reader *r) {
     struct value *v = arena_alloc(a->arena, sizeof *v);
@@ -52,7 +52,8 @@ static struct str label_of(const void *labels, size_t i) {
     return ((struct value *const *)labels)[i]->label;
 }
 
-/* The last of equal labels comes first: it counts, as it does for other readers of JSON. */
+/* If labels are equal, the last member is sorted first: it is the member that counts, as in other
+ * readers of JSON. */
 static int by_label(const void *a, const void *b) {
     const struct value *x = *(struct value *const *)a, *y = *(struct value *const *)b;
     const int order = str_cmp(x->label, y->label);
@@ -126,7 +127,7 @@ static void put_path(const struct value *v, struct strbuf *out) {
 }
 
 static const struct value *refuse(const struct value *v, const char *expected) {
-    CLEANUP(strbuf_done) struct strbuf path = {.max = 400}; /* a longer one is cut */
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 400}; /* a longer path is cut */
     if (v->of->error.code != 0)
         return &v->of->missing;
     put_path(v, &path);
@@ -340,7 +341,7 @@ void value_say_each(const struct value *list, const char *form, uint32_t most, s
         value_say(item, form, out);
 }
 
-/* Says the findings that an answer has (findings/findings.h). */
+/* Prints the findings that an answer has (findings/findings.h). */
 static void say_findings(const struct value *root, struct strbuf *out) {
     value_say_each(value_at(root, "findings"), "note: [{path}: ]{message}[. {remedy}]\n",
                    LIMIT_FINDINGS, out);
@@ -367,7 +368,7 @@ int answer_fail(const char *command, const char *why) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     table_text(str_of(why), &text);
     (void)fprintf(stderr, "evenkeel %s: %.*s\n", command, STR_ARG(strbuf_str(&text)));
-    return EXIT_FAILURE; /* a text that cannot be written has nowhere else to go */
+    return EXIT_FAILURE; /* a failed write to stderr cannot be reported */
 }
 
 int answer_put_out(const char *command, const struct strbuf *out) {

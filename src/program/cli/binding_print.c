@@ -21,7 +21,8 @@ static bool passes(const struct value *cluster) {
     return str_eq(value_text(value_at(cluster, "verdict")), STR("Pass"));
 }
 
-/* Sorts clusters with replicas first, then selected ones, then feasible ones, then the others. */
+/* Sorts clusters with replicas first, then selected clusters, feasible clusters, and the other
+ * clusters. */
 static int place_of(const struct value *cluster) {
     return value_holds(value_at(cluster, "^clusters.@"))   ? 0
            : value_holds(value_at(cluster, "^selected.@")) ? 1

@@ -138,7 +138,7 @@ static bool describe_folder(const struct folder_request *request,
     static const char *const headings[] = {"FILE", "WHAT", "VALID UNTIL"};
     const struct {
         const char *file, *what;
-        int64_t not_after_s; /* 0: a key */
+        int64_t not_after_s; /* 0: the file is a key */
     } rows[] = {
         {"ca.crt", report->ca_is_new ? "CA, new" : "CA, kept", report->ca_not_after_s},
         {"ca.key", report->ca_is_new ? "its key, keep it secret" : "its key, kept", 0},

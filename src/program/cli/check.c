@@ -25,12 +25,12 @@
 #include <stdlib.h>
 
 enum { ARENA_BYTES = 128 << 20, OUTPUT_BYTES = 16 << 20, FILES_MAX = 64, EXIT_UNSOUND = 3 };
-#define POLICY_ARENA_BYTES (4ull << 30) /* for the results of all workloads of a cluster */
+#define POLICY_ARENA_BYTES (4ull << 30) /* memory for the results of all workloads of a cluster */
 
 /* The command line of a check. */
 struct request {
     const char *file;
-    const char *files[FILES_MAX]; /* `file`, and more where a check takes several */
+    const char *files[FILES_MAX]; /* `file`, and more files if a check takes several */
     uint32_t file_count;
     const char *name; /* name of the workload in the file; NULL: all workloads */
     bool json;
@@ -381,7 +381,7 @@ static int run_policy(struct options *o, const struct request *request) {
 static void print_findings(const struct value *root, struct strbuf *out) {
     const struct value *findings = value_as(root, "findings", JSON_ARRAY);
     if (findings == NULL || findings->count == 0)
-        strbuf_append_str(out, STR("no findings\n")); /* the others are printed for every answer */
+        strbuf_append_str(out, STR("no findings\n")); /* findings are printed with each answer */
 }
 
 struct workload_check {
@@ -413,7 +413,7 @@ static int check_workload(struct options *o, const struct request *request,
                                   .kind = &pod_documents,
                                   .name = request->name,
                                   .json = request->json};
-    (void)o; /* the command line is complete */
+    (void)o; /* the command line needs no more checks */
     (void)arena;
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
     return questions_answer(&questions, check_one_workload, &check);

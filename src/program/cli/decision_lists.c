@@ -34,7 +34,7 @@ static const struct answer_column domain_columns[] = {
 static const struct value_kind constraint_kinds[] = {{"domainReportsLeftOut", JSON_NUMBER}};
 static const struct value_kind domain_kinds[] = {{"counted", JSON_BOOL}, {"allowed", JSON_BOOL}};
 
-/* Appends the domains of each constraint that has them. */
+/* Appends the domains of each constraint that has domains. */
 static void put_domains(const struct value *decision, struct strbuf *out) {
     const struct value *list = value_at(decision, "constraints");
     for (const struct value *c = list->first; c != NULL; c = c->next) {
@@ -111,7 +111,7 @@ static const struct answer_column dataset_columns[] = {
 };
 static const struct answer_table datasets = {COLUMNS(dataset_columns)};
 
-/* Nodes that hold bytes of a dataset that do not count. */
+/* Nodes that hold bytes of a dataset, but the bytes do not count. */
 static const struct answer_column leaving_columns[] = {
     COLUMN("LEFT NODE", "{node}"),
     COLUMN("BY DATASET", "{dataset}"),
@@ -122,8 +122,8 @@ static const struct answer_table leaving = {COLUMNS(leaving_columns)};
 /* ---- scores ---- */
 
 /* Every member that is an object is an algorithm's score, except "inTree": the scores of
- * kube-scheduler's own plugins. "data" has the distance of the node to each dataset, and why the
- * bytes on the node do not count: "; ns-data: zone (raw 250)". */
+ * kube-scheduler's own plugins. "data" has the distance of the node to each dataset, and the reason
+ * if the bytes on the node do not count: "; ns-data: zone (raw 250)". */
 static struct str cell_scores(const struct value *node, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     (void)ctx;

@@ -117,13 +117,13 @@ static bool parse_bool(struct str s, bool *ret) {
 
 static bool is_float(const char *text) {
     char *end;
-    (void)strtod(text, &end); /* its value is not used */
+    (void)strtod(text, &end); /* only the end of the number is used */
     return text[0] > ' ' && *end == '\0';
 }
 
 /* The value of a flag; the member that is set follows from the flag's type. */
 struct flag_value {
-    const char *text; /* NULL: empty */
+    const char *text; /* NULL: the text is empty */
     bool on;
     int64_t number;
 };
@@ -382,8 +382,8 @@ int estimator_flags_apply(const struct estimator_flags *f, struct configuration 
     char port[8];
     (void)snprintf(port, sizeof port, ":%d", (int)f->port); /* fits: checked before */
     c->extender.listen = c->webhook.listen = "0";
-    c->explain.decisions = 0;    /* an estimator makes none */
-    c->shutdown.delay_ms = 3000; /* upstream: none; callers keep their connections for long */
+    c->explain.decisions = 0;    /* an estimator makes no decisions */
+    c->shutdown.delay_ms = 3000; /* upstream has no delay; callers keep connections long */
     c->estimator.listen = arena_cstr(&c->arena, str_of(port));
     c->estimator.resource_quota = is_on(f->gates.resource_quota, f->gates.all_alpha);
     c->estimator.overcommit_protection = is_on(f->gates.overcommit_protection, f->gates.all_alpha);

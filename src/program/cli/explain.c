@@ -99,17 +99,17 @@ const struct command explain_command = {
 };
 
 struct request {
-    const char *what, *about; /* "recent"; "pod", "shop/web"; "what-if", "pod.yaml" */
+    const char *what, *about; /* "recent", NULL; or "pod", "shop/web"; or "what-if", "pod.yaml" */
     struct subject subject;   /* not set for recent and what-if */
     const char *servers[LIMIT_EXPLAINED_REPLICAS];
     uint32_t server_count;
     const char *answers[LIMIT_EXPLAINED_REPLICAS]; /* "NAME=FILE" */
     uint32_t answer_count;
-    const char *pod;    /* a file; NULL: it is read from the API server */
+    const char *pod;    /* a file with the pod; NULL: the pod is read from the API server */
     const char *called; /* name of the server in the output; NULL: its URL */
     const char *token_file, *kubeconfig, *context;
-    const char *scheduler; /* kube-scheduler's configuration; or NULL */
-    int64_t timeout_ms;    /* for the pod */
+    const char *scheduler; /* path of kube-scheduler's configuration; or NULL */
+    int64_t timeout_ms;    /* time for reading the pod */
     bool no_api_server, json;
 };
 
@@ -169,8 +169,8 @@ static void put_scheduler(struct json_writer *w, const struct scheduler_profile_
                 STR_ARG(parts->old_version), STR_ARG(parts->ended_with), SCHEDULER_CONFIG_API);
 }
 
-/* Makes {"pod": POD, "addedAffinity": ...}. `file` is the user's file that the pod is made of;
- * NULL: none. */
+/* Makes {"pod": POD, "addedAffinity": ...}. `file` is the user's file from which the pod is made;
+ * NULL: no file. */
 static int make_body(const struct request *request, struct str pod, const struct pod_file *file,
                      struct arena *arena, struct str *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf body = {0};
@@ -200,7 +200,7 @@ static int make_body(const struct request *request, struct str pod, const struct
 struct subject_state {
     struct str text;      /* the pod as the API server has it; "": it was not read */
     const char *not_read; /* why it was not read; NULL: it was read, or no server was asked */
-    const char *from;     /* the API server */
+    const char *from;     /* the API server that was asked */
 };
 
 /* ---- answers ---- */
@@ -243,7 +243,7 @@ static int answer_what_if(const struct request *request, struct replicas *all, s
 }
 
 /* Asks one of the replicas that have just answered for a what-if of the pod as it is now. Sets *ret
- * in the arena; "" without an answer. */
+ * in the arena; "" if no replica answered. */
 static int ask_now(const struct request *request, const struct replicas *asked, struct str pod,
                    struct arena *arena, struct str *ret, struct err *err) {
     const char *servers[LIMIT_EXPLAINED_REPLICAS];
@@ -267,7 +267,8 @@ static int ask_now(const struct request *request, const struct replicas *asked, 
     return 0;
 }
 
-/* Fails with one replica's reason, and the names of those that did not answer and may know more. */
+/* Fails with one replica's reason, and the names of the replicas that did not answer, because they
+ * may know more. */
 static int fail_of_all(const struct replicas *all, const struct replica *why, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
     int r = fail_of(why, err);
@@ -309,7 +310,8 @@ static int add_answers(const struct request *request, struct replicas *all, stru
     return r;
 }
 
-/* Appends how the Placement is decided now, and the recorded decisions: those of reviews. */
+/* Appends the present decision about the Placement, and the recorded decisions, which are about
+ * reviews. */
 static int answer_placement(const struct request *request, const struct merging *merging,
                             struct arena *arena, struct strbuf *out, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf recorded = {.max = LIMIT_REQUEST_ARENA};
@@ -333,11 +335,11 @@ static int answer_placement(const struct request *request, const struct merging 
 
 /* ---- decisions before the pod ---- */
 
-/* Decisions that are printed while the API server takes its time. */
+/* Decisions that are printed early, because the API server answers slowly. */
 struct early {
     const struct request *request;
     const struct replicas *all;
-    const char *from; /* the API server */
+    const char *from; /* the API server that was asked */
     bool is_printed;  /* decisions are on stdout */
 };
 
@@ -497,7 +499,7 @@ static bool is_plain(struct str s) {
     return s.n > 0;
 }
 
-/* Can this be a kind? It need not be in the table of kinds. */
+/* Can this text be the name of a kind? The kind need not be in the table of kinds. */
 static bool is_kind(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];

@@ -94,7 +94,7 @@ static bool is_of_document(struct str key) {
     return false;
 }
 
-/* Puts the members that belong to the document (`of_document`), or those that do not. */
+/* Puts the members that belong to the document (with `of_document`), or the other members. */
 static int put_members(struct str object, bool of_document, struct arena *arena,
                        struct json_writer *w, struct err *err) {
     struct json_reader r;

@@ -27,7 +27,7 @@ static void wait_for_pod(struct kube_get *get, const struct kube_access *access,
     strbuf_append_char(&why, '\0');
     if (!strbuf_failed(&why))
         wait->on_slow(wait->ctx, why.p);
-    (void)kube_get_wait(get, wait->timeout_ms); /* the same */
+    (void)kube_get_wait(get, wait->timeout_ms); /* kube_get_end() has the error */
 }
 
 int explained_pod_read(const struct kube_access *access, const struct subject *subject,

@@ -29,7 +29,7 @@ static void say_subject(const struct subject *subject, const char *after, struct
 
 /* ---- whole decisions ---- */
 
-/* upstream: kube-scheduler preemption.go DryRunPreemption, which asks no extender. */
+/* upstream: kube-scheduler preemption.go DryRunPreemption, which does not call extenders. */
 static void say_who_evicts(const struct value *decision, struct strbuf *out) {
     bool is_ours = false, could_be_made_room = false;
     for (const struct value *c = value_at(decision, "constraints")->first; c != NULL; c = c->next)
@@ -46,7 +46,7 @@ static void say_who_evicts(const struct value *decision, struct strbuf *out) {
                 "a rule, unless kube-scheduler's configuration has the same constraint.\n"));
 }
 
-/* Appends the ages of the data that was used. Files and older daemons have one age. */
+/* Appends the ages of the data that was used. State files and older daemons have only one age. */
 static void say_ages(const struct value *decision, struct strbuf *out) {
     const struct value *ages = value_as(decision, "dataAges", JSON_OBJECT);
     for (const struct value *kind = ages->first; kind != NULL; kind = kind->next)
@@ -105,7 +105,8 @@ static void say_silent(const struct value *root, struct strbuf *out) {
     value_say_each(replicas, "[{!answered}no answer from {~server}: {~error}\n]", UINT32_MAX, out);
 }
 
-/* Appends why the pod itself was not read, and how old the data of the replica is then. */
+/* Appends the reason why the pod itself was not read, and the age of the replica's data, which is
+ * then used. */
 static void say_not_read(const struct value *root, const struct subject *subject,
                          struct strbuf *out) {
     if (!value_holds(value_at(root, "podNotRead")))
@@ -192,7 +193,8 @@ void explanation_print_late(const struct value *root, const struct subject *subj
 
 /* ---- a line for each decision ---- */
 
-/* Returns an object's kind and name; only the name for a pod: most decisions are about pods. */
+/* Returns an object's kind and name; for a pod only the name, because most decisions are about
+ * pods. */
 static struct str cell_object(const struct value *decision, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct subject s = subject_of(decision), pod = subject_pod(s.namespace, s.name);

@@ -1,8 +1,8 @@
 /*
  * evenkeel give-back: gives the Placements that Evenkeel decides back to Open Cluster Management,
- * before Evenkeel is uninstalled. It asks the running Evenkeel to leave them, by their mode
- * annotation. Placements that nobody gives back it gives back itself, unless they have marks of
- * mode Scores.
+ * before Evenkeel is uninstalled. It changes their mode annotation, so that the running Evenkeel
+ * leaves them. If no Evenkeel runs, this command removes the marks itself, except from Placements
+ * with marks of mode Scores.
  */
 #include "base/arena.h"
 #include "base/clock.h"
@@ -20,11 +20,11 @@
 
 enum {
     ROUND_MS =
-        1000, /* from one round to the next, and as long as a round took: lists may be long */
-    ALONE_MS = 20000, /* so long no Placement was given back: no Evenkeel runs */
+        1000, /* pause between two rounds, plus the time that a round took: lists may be long */
+    ALONE_MS = 20000, /* if no Placement was given back for so long, no Evenkeel runs */
     TIMEOUT_MS = 120000,
     TIMEOUT_MOST_S = 3600,
-    NAMED = 10, /* Placements in a message */
+    NAMED = 10, /* number of Placements that a message names */
 };
 
 #define PLACEMENTS_PATH "/apis/" OCM_GROUP "/v1beta1/placements"
@@ -64,8 +64,8 @@ static int fail(const char *why) {
 struct round {
     struct kube_client *client;
     bool alone;         /* no Evenkeel runs: the marks are removed here */
-    uint32_t count;     /* Placements that are not given back yet */
-    uint32_t scored;    /* Placements among these with marks of mode Scores */
+    uint32_t count;     /* number of Placements that are not given back yet */
+    uint32_t scored;    /* number of these Placements with marks of mode Scores */
     struct strbuf left; /* their names: "shop/web, shop/api" */
     struct err refused; /* the last patch that failed; code 0: none */
 };
@@ -178,7 +178,7 @@ static int fail_of(const struct round *x, const struct err *err) {
 static int give_back(struct kube_client *client, int64_t timeout_ms) {
     struct clock *clock = clock_real();
     const int64_t began_ms = clock->now_ms(clock);
-    int64_t changed_ms = began_ms; /* when the number of Placements was another one */
+    int64_t changed_ms = began_ms; /* time of the last change of that number */
     uint32_t count = 0, most = 0;
     for (;;) {
         CLEANUP(round_done) struct round x = {.client = client, .left.max = 8192};

@@ -22,7 +22,7 @@ struct merger {
     struct part *parts; /* [replicas] */
     struct item *items;
     uint32_t count, cap;
-    uint32_t admissions, of_siblings; /* the second are left out */
+    uint32_t admissions, of_siblings; /* admissions, and those of siblings, which are left out */
 };
 
 /* ---- reading ---- */
@@ -104,7 +104,7 @@ static int read_all(struct merger *g, struct err *err) {
 
 /* ---- writing ---- */
 
-/* Returns the text of an object without its braces. */
+/* Returns the text of an object without the braces around it. */
 static struct str inside(struct str object) {
     return object.n >= 2 ? (struct str){object.p + 1, object.n - 2} : STR("");
 }
@@ -123,7 +123,7 @@ static void put_raw_member(struct json_writer *w, struct str key, struct str jso
 
 static void put_replica(struct json_writer *w, const struct replica *r, const struct part *part) {
     struct str why = str_trim(strbuf_str(&r->body));
-    bool answered = r->status == 200 || r->status == 404; /* 404: no decision is known there */
+    bool answered = r->status == 200 || r->status == 404; /* 404: the replica knows no decision */
     json_begin_object(w);
     json_put_member(w, STR("server"), str_of(r->server));
     json_key(w, STR("answered"));

@@ -150,7 +150,8 @@ const char *command_heading(const struct command *command, size_t index) {
     return NULL;
 }
 
-/* Appends options before the first heading, and common ones. Returns the index after the former. */
+/* Appends the options before the first heading, and the common options. Returns the index of the
+ * first option below a heading. */
 static size_t help_common_options(const struct command *command, struct strbuf *out) {
     size_t i = 0;
     for (; i < command->spec_count && command_heading(command, i) == NULL; i++)
@@ -357,7 +358,7 @@ int options_configure(struct options *o, const char *path, struct configuration 
 
 enum { FROM_FILES = 1, FROM_KUBECONFIG = 2, FROM_CLUSTER = 4 };
 
-/* Returns the sources that flags name. */
+/* Returns the sources of state that flags name, as bits. */
 static unsigned named_sources(struct options *o, const struct configuration *c) {
     struct option_value v;
     unsigned named = 0;

@@ -5,8 +5,8 @@
 #include "explain/pod_state.h"
 #include "explain/question.h"
 
-/* The longest time between an admission and the pod's creationTimestamp, which has whole seconds:
- * the longest timeout of a webhook, and clocks that differ a little. */
+/* The longest time between an admission and the pod's creationTimestamp, which has whole seconds.
+ * It is the longest timeout of a webhook; clocks may differ a little. */
 enum { APART_MS = 30000 };
 
 int created_pod_read(struct str text, struct arena *arena, struct created_pod *ret,
@@ -37,7 +37,8 @@ static bool has(const struct created_pod *pod, const struct spread_constraint *c
     return false;
 }
 
-/* `value`: the text of one constraint or of an array. A text that is cut fits every pod. */
+/* Does the pod have the constraints of `value`, the text of one constraint or of an array? True for
+ * a text that was cut. */
 static bool has_value(const struct created_pod *pod, struct str value, struct arena *arena) {
     struct json_reader r;
     struct spread_constraint one = {0};

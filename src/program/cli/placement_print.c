@@ -25,7 +25,8 @@ static struct str scores_of(const struct value *cluster) {
     return arena_str(cluster->of->arena, strbuf_str(&text));
 }
 
-/* A value that is only a name is a cluster that no filter has seen. */
+/* Returns why the cluster is not selected. A value that is only a name is a cluster that no filter
+ * has judged. */
 static struct str cell_why(const struct value *cluster, const void *ctx) {
     (void)ctx;
     if (cluster->kind == JSON_STRING)
@@ -51,8 +52,8 @@ static int rank(const struct value *cluster) {
                                                           : 2;
 }
 
-/* Sorts selected clusters first, in the order of picking, then removed ones, then others by
- * name. */
+/* Sorts selected clusters first, in the order of picking, then removed clusters, then other
+ * clusters by name. */
 static int by_interest(const void *a, const void *b) {
     const struct value *x = *(const struct value *const *)a, *y = *(const struct value *const *)b;
     const int order = rank(x) - rank(y);
@@ -62,13 +63,14 @@ static int by_interest(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* The clusters of a Placement, and how many are selected and passed the filters. */
+/* The clusters of a Placement, and the numbers of selected and of feasible clusters. */
 struct counted {
     const struct value **items;
     uint32_t count, selected, passed;
 };
 
-/* Reads all filtered clusters, and those of the current decision that are gone. */
+/* Reads all filtered clusters, and the clusters of the current decision that do not exist any
+ * more. */
 static void read_clusters(const struct value *root, struct counted *ret) {
     const struct value *filter = value_as(root, "filter", JSON_OBJECT);
     const struct value *current = value_as(root, "current", JSON_ARRAY);
@@ -192,7 +194,7 @@ static void put_planner(const struct value *planner, struct strbuf *out) {
                   out);
 }
 
-/* Members that are only looked up, or only asked whether they hold. */
+/* Members that are only looked up, or only tested by value_holds(). */
 static const struct value_kind kinds[] = {
     {"sum", JSON_OBJECT},
     {"keptReasons", JSON_OBJECT},

@@ -67,7 +67,7 @@ void placing_print_json(const struct placing_question *q, const struct placing *
 enum { BAR = 60, BAR_LEAST = 10 };
 
 struct bars {
-    int64_t most, room; /* pods in the fullest domain, and columns for a bar */
+    int64_t most, room; /* number of pods in the fullest domain, and of columns for a bar */
     bool is_key_twice;
 };
 
@@ -87,7 +87,7 @@ static struct str cell_bar(const struct value *domain, const void *ctx) {
     return arena_str(domain->of->arena, strbuf_str(&bar));
 }
 
-/* Two constraints may have one key: their place in the pod's list makes the difference. */
+/* Two constraints may have one key: then their index in the pod's list is added. */
 static struct str cell_key(const struct value *domain, const void *ctx) {
     const struct bars *bars = ctx;
     return value_cell(domain, bars->is_key_twice
@@ -95,9 +95,9 @@ static struct str cell_key(const struct value *domain, const void *ctx) {
                                   : "{topologyKey}");
 }
 
-/* Have two constraints the same key? Domains are by constraint. */
+/* Have two constraints the same key? Domains are sorted by constraint. */
 static bool is_key_twice(const struct value *domains) {
-    struct str keys[2 * LIMIT_EXPLAINED_CONSTRAINTS]; /* hard and soft ones */
+    struct str keys[2 * LIMIT_EXPLAINED_CONSTRAINTS]; /* keys of hard and of soft constraints */
     uint32_t count = 0;
     int64_t last = -1;
     for (const struct value *d = domains->first; d != NULL; d = d->next) {

@@ -229,7 +229,7 @@ static void put_problems(const struct policy_check *check, struct strbuf *out) {
     }
 }
 
-/* Appends how many constraints were checked, beside what. */
+/* Appends the number of checked constraints, and the objects that they were checked against. */
 static void put_basis(const struct policy_check *check, struct strbuf *out) {
     uint32_t constraints = 0;
     for (uint32_t i = 0; i < check->policy_count; i++)

@@ -67,7 +67,7 @@ int questions_put(struct questions *q, struct strbuf *json, answer_print_fn *pri
 
 /* ---- questions ---- */
 
-/* Answers a question with memory and steps of its own. */
+/* Answers a question with its own memory and its own budget of steps. */
 static int answer_one(struct questions *q, const struct document *d, question_fn *answer,
                       void *ctx) {
     CLEANUP(arena_done) struct arena arena;

@@ -79,11 +79,11 @@ static void step_back(void) {
 struct sent {
     struct given_file files[LIMIT_REMOTE_FILES];
     size_t count;
-    uint64_t bytes; /* of all files */
+    uint64_t bytes; /* number of bytes of all files */
     char *memory;
 };
 
-/* Takes a file's size and path: "120:pod.yaml". */
+/* Reads a file's size and path: "120:pod.yaml". */
 static void take_file(struct options *o, const char *text, struct sent *sent) {
     struct str word = str_of(text);
     size_t colon = str_find(word, ':');

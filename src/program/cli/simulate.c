@@ -191,7 +191,7 @@ struct mode {
     bool has_pod;        /* needs --pod, or --without for the pods of removed nodes */
     bool is_alone;       /* takes no other option but -o json, and no flag of the configuration */
     const char *because; /* why the mode does not take the options of `exclusions` */
-    const struct exclusion exclusions[10]; /* ended by one with no option */
+    const struct exclusion exclusions[10]; /* an item without options ends the list */
 };
 
 #define OF_KARMADA (1U << SPEC_BINDING | 1U << SPEC_PROPAGATION | 1U << SPEC_WORKLOAD)
@@ -302,7 +302,7 @@ int simulate_read(const struct configuration *c, const struct workload_key *left
 
 /* ---- the command line ---- */
 
-/* Reads names of filters, separated by commas. */
+/* Returns the filters that the list names, separated by commas. */
 static uint32_t read_filters(struct options *o, const char *list) {
     struct str rest = str_of(list);
     uint32_t filters = 0;
@@ -442,7 +442,8 @@ static void check_alone(struct options *o, const struct mode *mode,
         options_fail(o, "%s; leave out --%s", mode->because, request->flag);
 }
 
-/* Fails if an option that the mode needs is missing, or one that it does not take is given. */
+/* Fails if an option that the mode needs is missing, or an option that it does not take is
+ * given. */
 static void check_options(struct options *o, const struct mode *mode,
                           const struct simulate_request *request) {
     if (mode->has_pod && request->pod == NULL &&
@@ -468,7 +469,7 @@ struct run {
 
 static int run_mode(struct questions *q, void *ctx, struct arena *arena) {
     const struct run *run = ctx;
-    struct simulate_request request = *run->request; /* the mode may complete it */
+    struct simulate_request request = *run->request; /* a copy, because the mode may complete it */
     request.questions = q;
     return run->mode->run(&request, run->configuration, arena);
 }

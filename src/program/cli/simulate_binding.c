@@ -5,7 +5,7 @@
 #include "cli/binding_print.h"
 #include "whatif/binding_simulation.h"
 
-/* Prints several answers for people, each as if it were alone. */
+/* Prints several answers for people, each like a single answer. */
 static int print_each(struct str json, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf out = {.max = LIMIT_ANSWER_BYTES};
     struct json_reader r;

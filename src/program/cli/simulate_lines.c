@@ -18,7 +18,7 @@ static void refuse_long(struct strbuf *out) {
     line_question_refuse(&unknown, &err, out);
 }
 
-/* Flushes, since the caller may wait for the answer. */
+/* Writes the answer and flushes, because the caller may wait for it. */
 static bool put_answer(struct strbuf *out) {
     strbuf_append_char(out, '\n');
     return !strbuf_failed(out) && fwrite(out->p, 1, out->n, stdout) == out->n &&

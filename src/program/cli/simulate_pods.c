@@ -77,7 +77,7 @@ static int place_all(const struct simulate_request *request, const struct config
                            is_constrained ? "" : unconstrained, result.pending > 0);
 }
 
-/* Without --replicas, uses the number of the workload in the file. */
+/* Without --replicas, uses the number of replicas of the workload in the file. */
 static int use_replicas(struct simulate_request *request, struct arena *arena,
                         struct workload_key *ret_daemon_set, struct err *err) {
     struct pod_file file;
@@ -117,9 +117,9 @@ static struct str policy_of(const struct review_answer *answer) {
     return STR("");
 }
 
-/* Users who give policies expect their effect in the answer. But pods are placed as they are in the
- * file, since they may have been admitted already: the advice explains this. Call it before pods
- * are placed, which changes the state. */
+/* Users who give policies expect the effect of the policies in the answer. But pods are placed
+ * without changes, because they may have been admitted already. The advice explains this. Call it
+ * before pods are placed, which changes the state. */
 static void advise(const struct simulate_request *request, const struct configuration *c,
                    const struct simulation_state *state, struct strbuf *out) {
     CLEANUP(arena_done) struct arena arena; /* with a budget for this question alone */

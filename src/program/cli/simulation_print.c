@@ -39,7 +39,7 @@ static void put_node_scores(struct json_writer *w, const struct simulation *s, u
     json_end_object(w);
 }
 
-/* Returns why no node was found; "" if one was. */
+/* Returns the reason why no node was found; "" if a node was found. */
 static struct str cause_of(const struct simulation_question *q, const struct simulation *s,
                            struct arena *arena) {
     return simulation_best(s) == UINT32_MAX ? simulation_cause(s, q->findings, arena) : STR("");
@@ -80,7 +80,8 @@ static const struct answer_column columns[] = {
 };
 static const struct answer_table nodes = {COLUMNS(columns), .is_first = true};
 
-/* Returns the total of a feasible node; for others a negative number by verdict. */
+/* Returns the total of a feasible node; for another node a negative number that depends on its
+ * verdict. */
 static int64_t rank(const struct value *node) {
     const struct str verdict = value_text(value_at(node, "verdict"));
     int number = 0;

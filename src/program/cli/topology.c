@@ -118,7 +118,7 @@ struct candidates_shown {
     const struct candidate_kind *kind;
     const char *const *keys;
     uint32_t key_count;
-    struct listed_candidate *items; /* arena */
+    struct listed_candidate *items; /* in the arena */
     uint32_t count;
 };
 

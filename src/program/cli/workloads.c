@@ -132,7 +132,7 @@ static int no_such_workload(const struct workloads_request *q, const struct sele
                    near != NULL ? near : "", near != NULL ? "'?)" : "");
 }
 
-/* Selects the workloads with the name: several kinds may have one each. */
+/* Selects the workloads with the name: workloads of different kinds may have the same name. */
 static int select_workloads(const struct workloads_request *q, struct selection *s,
                             struct err *err) {
     const struct evenness_report *report = s->report;
@@ -199,11 +199,11 @@ static int judge(const struct workloads_request *q, const struct selection *s) {
     return beyond > 0 || unknown > 0 || pods > 0 ? EXIT_SKEW : 0;
 }
 
-/* Finds the oldest state file by its time of writing; a pipe has none. */
+/* Finds the oldest state file by the time of its last change. A pipe has no such time. */
 static void find_state_age(struct workloads_request *q, struct manifests *files) {
     const struct configuration *c = q->configuration;
     int64_t oldest_ns = INT64_MAX;
-    struct err unsaid; /* the files were read before */
+    struct err unsaid; /* not reported: the files were read before */
     if (manifests_list(c->state.paths, c->state.path_count, "state", files, &unsaid) != 0)
         return;
     for (size_t i = 0; i < files->count; i++) {

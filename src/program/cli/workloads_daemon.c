@@ -7,7 +7,8 @@
 
 enum { ATTEMPTS = 3 };
 
-/* Are there only characters of keys and names, which need no escaping in a query? */
+/* Has the text only characters that need no escaping in a query, such as those of keys and
+ * names? */
 static bool is_plain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -60,7 +61,7 @@ static int ask_page(const struct workloads_request *q, struct kube_client *clien
 /* A report that grows page by page. */
 struct growing {
     struct evenness_report *all;
-    struct arena *arena; /* of `all` */
+    struct arena *arena; /* the arena of `all` */
     uint32_t workload_cap, result_cap, counts, count_cap;
 };
 
@@ -120,7 +121,7 @@ static void add_workload(struct growing *g, const struct evenness_report *page, 
     }
 }
 
-/* Adds a copy of the page, since its memory is freed after it. */
+/* Adds a copy of the page, because the page's memory is freed afterwards. */
 static int add_page(struct growing *g, const struct evenness_report *page, struct err *err) {
     if (g->all == NULL && begin_report(g, page) != 0)
         return err_set(err, -ENOMEM, "no memory for the report");
@@ -133,7 +134,8 @@ static int add_page(struct growing *g, const struct evenness_report *page, struc
     return arena_failed(g->arena) ? err_set(err, -ENOMEM, "no memory for the report") : 0;
 }
 
-/* Reads the page at `more` in memory of its own. Sets `more` to the start of the next; "": none. */
+/* Reads the page at `more` in memory of its own. Sets `more` to the start of the next page; "":
+ * this was the last page. */
 static int take_page(const struct workloads_request *q, struct kube_client *client,
                      struct growing *g, struct strbuf *more, struct err *err) {
     CLEANUP(arena_done) struct arena arena;

@@ -9,7 +9,7 @@ enum { BAR = 40, NAME_SHOWN = 80, DOMAINS_SHOWN = 50, WORKLOADS_SHOWN = 1000 };
 
 /* ---- bars ---- */
 
-/* Returns the largest number at the path `pods` of all items. */
+/* Returns the largest number that an item has at the path `pods`. */
 static int64_t most_of(const struct value *list, const char *pods) {
     int64_t most = 0;
     for (const struct value *item = list->first; item != NULL; item = item->next) {
@@ -104,7 +104,7 @@ static void put_workloads(const struct value *workloads, struct strbuf *out) {
     answer_table_put(&table, workloads, out);
 }
 
-/* Says how old the state files are, in the largest unit of which there are two. */
+/* Prints the age of the state files, in the largest unit of which it has at least two. */
 static void put_state_age(const struct workloads_request *q, struct strbuf *out) {
     static const struct {
         const char *name;
