@@ -129,9 +129,9 @@ static void check_clock(struct check *c) {
 
 struct keys {
     struct str names[KEYS_MAX];
-    uint32_t with[KEYS_MAX];                   /* nodes with the label */
-    struct str first[KEYS_MAX];                /* the label's first value; the check's arena */
-    struct str lacking[KEYS_MAX][NODES_NAMED]; /* names of nodes without it; likewise */
+    uint32_t with[KEYS_MAX];                   /* number of nodes with the label */
+    struct str first[KEYS_MAX];                /* the label's first value; in the check's arena */
+    struct str lacking[KEYS_MAX][NODES_NAMED]; /* names of nodes without it; in the check's arena */
     bool several[KEYS_MAX], hard[KEYS_MAX];
     uint32_t count, nodes;
     struct check *check;
@@ -163,7 +163,7 @@ static void collect_keys(const struct engine_options *engine, struct keys *keys)
 
 static int count_node(void *ctx, const struct object *object, struct err *err) {
     struct keys *keys = ctx;
-    (void)err; /* nothing can fail */
+    (void)err; /* cannot fail */
     for (uint32_t k = 0; k < keys->count; k++) {
         struct str value;
         uint32_t without = keys->nodes - keys->with[k];
@@ -252,7 +252,7 @@ static void check_watch_list(struct check *c) {
 
 /* ---- all of it ---- */
 
-/* Checks what only spreading of pods needs. */
+/* Checks the facts that only spreading of pods needs. */
 static void check_for_pods(struct check *c) {
     if (c->configuration->policies.watch)
         validating_check(c->configuration, c->client, c->out);
@@ -261,7 +261,7 @@ static void check_for_pods(struct check *c) {
 }
 
 static void check_server(struct check *c, const struct kube_access *access) {
-    if (c->role != SERVER_CLUSTER) /* the heading names that server */
+    if (c->role != SERVER_CLUSTER) /* the heading names the cluster's server */
         SAY(c, SEVERITY_INFO, "server", "", "at %s", access->server);
     if (!check_version(c))
         return;
@@ -290,7 +290,7 @@ static const char *check_role(const struct configuration *configuration, enum se
     return access.server != NULL ? access.server : "";
 }
 
-/* Warns of a configured hub that nothing uses: no other check would report it. */
+/* Warns of a configured hub that no feature uses: no other check would report it. */
 static void note_unused(const struct configuration *configuration, enum server_role role,
                         struct check_report *out) {
     if (role == SERVER_HUB && server_is_set(server_settings(configuration, role)))

@@ -13,7 +13,7 @@
 
 /* The reply; it arrives on the dialer's thread. */
 struct asked {
-    struct mutex lock; /* guards the rest */
+    struct mutex lock; /* guards the members below */
     struct condition done;
     bool replied;
     int status;

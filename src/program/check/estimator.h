@@ -11,9 +11,9 @@ struct estimator_check {
     const char *address; /* HOST:PORT */
     const char *cluster; /* a Cluster of Karmada */
     struct grpc_dial_tls tls;
-    int64_t timeout_ms; /* for the connection, and again for the answer; at least 1 */
+    int64_t timeout_ms; /* time limit of the connection, and also of the answer; at least 1 */
 };
 
-/* Dials the estimator, and asks how many replicas without resource requests fit. A finding is an
- * error if karmada-scheduler would get no answer. Takes at most twice the timeout. */
+/* Connects to the estimator, and asks how many replicas without resource requests fit. A finding is
+ * an error if karmada-scheduler would get no answer. Takes at most twice the timeout. */
 void estimator_check(const struct estimator_check *which, struct check_report *out);

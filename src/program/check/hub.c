@@ -18,7 +18,7 @@ static const char upgrade[] =
 
 struct check {
     const struct configuration *configuration;
-    const char *path; /* of the findings */
+    const char *path; /* path of the findings */
     struct kube_client *client;
     struct check_report *out;
 };
@@ -61,8 +61,8 @@ static bool enter_members(struct json_reader *r, const struct str *path, size_t 
 
 /* ---- kinds ---- */
 
-/* Is the name in this list of a group version's resources? 1, 0, or -1: the list is not readable.
- */
+/* Is the name in this list of a group version's resources? Returns 1 if so, 0 if not, or -1 if the
+ * list cannot be read. */
 static int lists_resource(struct str body, struct arena *arena, struct str wanted) {
     static const struct json_field fields[] = {JSON_TEXT_ALONE("name")};
     struct json_reader r;
@@ -81,7 +81,8 @@ static int lists_resource(struct str body, struct arena *arena, struct str wante
     return json_failed(&r) ? -1 : found;
 }
 
-/* Is the kind served? 1, 0, or -1: not known, which has been reported. */
+/* Is the kind served? Returns 1 if so, 0 if not, or -1 if it is not known; then this has been
+ * reported. */
 static int is_served(struct check *c, const struct watched_kind *kind) {
     CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
     CLEANUP(arena_done) struct arena arena;
@@ -139,7 +140,7 @@ static bool check_kinds(struct check *c, enum server_role role) {
 
 static const struct {
     struct str part, field;
-    enum severity severity; /* if it is missing */
+    enum severity severity; /* severity if it is missing */
     const char *missing;
 } members[] = {
     {{"spec", 4},

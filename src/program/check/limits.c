@@ -17,7 +17,8 @@ static void check_defaults(const struct engine_options *engine, struct check_rep
     }
 }
 
-/* Nodes that one term leaves out of the counts are left out for every term. */
+/* Appends the inclusion policies. A node that one term does not count is not counted for any
+ * term. */
 static void append_policies(const struct ordered_rule *rule, struct strbuf *out) {
     bool honor_affinity = false, honor_taints = false;
     for (uint32_t t = 0; t < rule->term_count; t++) {
@@ -28,7 +29,8 @@ static void append_policies(const struct ordered_rule *rule, struct strbuf *out)
                    honor_taints ? ", nodeTaintsPolicy: Honor" : "");
 }
 
-/* Does not return {} for all pods: kube-scheduler 1.27 to 1.37 lets {} select nothing. */
+/* Returns the selector. It is not {} for all pods, because {} selects no pod in kube-scheduler 1.27
+ * to 1.37. */
 static const char *selector_of(const struct ordered_rule *rule) {
     return rule->pods.count > 0 ? "the podSelector"
                                 : "{matchExpressions: [{key: no-such-label, operator: "

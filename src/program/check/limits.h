@@ -1,7 +1,7 @@
 /*
  * `evenkeel check config`: kube-scheduler does less for an extender's constraints than for its own.
- * Each note names what kube-scheduler leaves out, and the native constraint for which it would do
- * so.
+ * Each note names the work that kube-scheduler does not do, and the native constraint for which it
+ * would do that work.
  */
 #pragma once
 

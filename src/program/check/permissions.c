@@ -15,7 +15,7 @@
 
 /* The feature that needs a permission. Each can be switched on or off alone. */
 enum need_of {
-    NEED_OF_KIND,    /* a watched kind */
+    NEED_OF_KIND,    /* watching a kind */
     NEED_OF_BINDING, /* extender.bind */
     NEED_OF_STATUS,
     NEED_OF_POLICY_EVENTS,
@@ -29,11 +29,11 @@ enum need_of {
     NEED_OF_SERVICES,      /* estimator.services */
     NEED_OF_ESTIMATORS,    /* karmada.estimators.mode */
     NEED_OF_LEADERS,
-    NEED_OF_SECRET,          /* of the webhook's certificate, filled by anybody */
-    NEED_OF_SELF_SIGNED,     /* the same, filled by Evenkeel */
-    NEED_OF_EXTENDER_SECRET, /* the extender's, likewise */
+    NEED_OF_SECRET,          /* the webhook's Secret, filled by anyone */
+    NEED_OF_SELF_SIGNED,     /* the webhook's Secret, filled by Evenkeel */
+    NEED_OF_EXTENDER_SECRET, /* the extender's Secret, filled by anyone */
     NEED_OF_EXTENDER_SELF_SIGNED,
-    NEED_OF_CLIENT_SECRET, /* kube-scheduler's */
+    NEED_OF_CLIENT_SECRET, /* kube-scheduler's Secret */
     NEED_OF_BUNDLES,       /* webhook configurations */
     NEED_OF_VALIDATING,    /* validating webhook configurations */
 };
@@ -46,8 +46,8 @@ struct need {
     const char *why;
 };
 
-/* The needed permissions. Those of watches are in the table of kinds (model/kinds.h), those to read
- * controllers in model/owner_kinds.h. */
+/* The needed permissions. The permissions to watch are in the table of kinds (model/kinds.h), the
+ * permissions to read controllers in model/owner_kinds.h. */
 static const struct need needs[] = {
     {NEED_OF_BINDING, "create", "", "pods/binding", SEVERITY_ERROR,
      "without it extender.bind binds no pod"},
@@ -161,10 +161,10 @@ struct check {
     const struct configuration *configuration;
     enum server_role role;
     struct kube_client *client;
-    const char *namespace, *path; /* the user's namespace; the path of findings */
+    const char *namespace, *path; /* the user's namespace; the path for findings */
     struct check_report *out;
     uint32_t granted;
-    char leases[PURPOSES][LEASE_NAME_SIZE]; /* the Leases needed there */
+    char leases[PURPOSES][LEASE_NAME_SIZE]; /* the Leases needed at this server */
     size_t lease_count;
 };
 
@@ -183,7 +183,7 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     case NEED_OF_WORKLOAD_EVENTS:
         if (i < c->configuration->events.namespace_count)
             p.namespace = c->configuration->events.namespaces[i];
-        return p; /* without namespaces: everywhere */
+        return p; /* no namespaces given: all namespaces */
     case NEED_OF_MEMBERS:
         return (struct place){.namespace = c->configuration->karmada_cluster_namespace};
     case NEED_OF_SERVICES:
@@ -343,7 +343,8 @@ static void say_refused(struct check *c, const struct need *need, struct str ver
         place->namespace != NULL ? place->namespace : "", need->why);
 }
 
-/* Returns false if further questions are of no use. */
+/* Returns false if a permission cannot be checked: then the next permissions cannot be checked
+ * either. */
 static bool check_need(struct check *c, const struct need *need, const struct place *place) {
     struct str verbs = str_of(need->verbs);
     bool allowed = false;
@@ -393,8 +394,8 @@ static bool check_owner(struct check *c, const struct owner_kind *kind, enum nee
     return !is_needed(c->configuration, of) || check_need(c, &need, &everywhere);
 }
 
-/* Checks the permissions to read controllers of pods: selectors of some, the existence of others.
- */
+/* Checks the permissions to read controllers of pods: the selectors of some kinds, the existence of
+ * other kinds. */
 static bool check_owners(struct check *c) {
     for (size_t i = 0; c->role == SERVER_CLUSTER && i < OWNER_KINDS; i++) {
         const struct owner_kind *kind = &owner_kinds[i];

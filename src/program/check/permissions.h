@@ -8,7 +8,7 @@
 #include "config/servers.h"
 #include "kube/client/client.h"
 
-/* Checks the permissions that are needed at the API server of this role. `namespace` is the user's:
- * it is used for objects if the configuration does not set their namespace. */
+/* Checks the permissions that are needed at the API server of this role. `namespace` is the user's
+ * namespace: it is used for objects without a namespace in the configuration. */
 void permissions_check(const struct configuration *configuration, enum server_role role,
                        struct kube_client *client, const char *namespace, struct check_report *out);

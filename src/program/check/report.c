@@ -25,7 +25,7 @@ static size_t character_length(const unsigned char *p, size_t left) {
     return n;
 }
 
-/* Returns a copy with '?' for characters that are incomplete, as a text may have been cut. */
+/* Returns a copy with '?' for incomplete characters, because a text may have been cut. */
 static struct str copy_text(struct arena *arena, const char *text) {
     struct str s = str_of(text);
     char *copy = arena_alloc(arena, s.n);

@@ -14,12 +14,12 @@ enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_INFO, SEVERITY_COUNT 
 
 struct check_row {
     enum severity severity;
-    uint32_t line; /* 0: it belongs to no line */
+    uint32_t line; /* 0: the finding belongs to no line */
     struct str path, problem, advice;
 };
 
 struct check_report {
-    struct arena *arena;     /* borrowed; every text is copied there */
+    struct arena *arena;     /* borrowed; every text is copied into it */
     struct check_row *items; /* in the order they were added */
     uint32_t count, cap;
     uint32_t counts[SEVERITY_COUNT];
@@ -31,7 +31,7 @@ void check_report_add(struct check_report *f, enum severity severity, uint32_t l
                       const char *path, const char *advice, const char *fmt, ...) PRINTF_LIKE(6, 7);
 
 /* Appends the findings for people, errors first, and a last line that counts them. `file` is the
- * file that was checked. Returns false if there was no memory. */
+ * file that was checked. Returns false if memory ran out. */
 bool check_report_print(struct check_report *f, const char *file, struct strbuf *out);
 /* Appends {"file":...,"errors":1,"warnings":0,"infos":0,"findings":[{"severity":"error","line":3,
  * "field":...,"problem":...,"advice":...}]} and a line break. */

@@ -9,12 +9,13 @@
 static const int64_t ns_per_ms = 1000 * 1000;
 
 enum {
-    TIMEOUT_DEFAULT_MS = 5000, /* kube-scheduler's default */
-    WEIGHT_OF_SPREAD = 2,      /* the in-tree PodTopologySpread plugin's */
-    WEIGHT_OF_EVERYTHING = 12, /* all in-tree score plugins of the default profile together */
+    TIMEOUT_DEFAULT_MS = 5000, /* kube-scheduler's default timeout */
+    WEIGHT_OF_SPREAD = 2,      /* weight of the in-tree PodTopologySpread plugin */
+    WEIGHT_OF_EVERYTHING = 12, /* weights of all in-tree score plugins of the default profile */
 };
 
-/* Could this value not be decoded? That was reported, and there is nothing more to check. */
+/* Was it impossible to decode this value? Then this was reported, and the value needs no further
+ * check. */
 static bool is_refused(const struct judge *j, const char *path) {
     for (uint32_t i = 0; i < j->config->refused_count; i++)
         if (str_eq(j->out->items[i].path, str_of(path)))
@@ -51,7 +52,7 @@ static bool resource_name_valid(struct str name) {
     return true;
 }
 
-/* Was this resource named earlier, by this entry or an entry before it? */
+/* Was this resource named before, by this entry or by an earlier entry? */
 static bool resource_repeated(const struct judge *j, uint32_t resource) {
     struct str name = j->extender->resources[resource].name;
     for (uint32_t i = 0; i <= j->index; i++) {
@@ -125,7 +126,7 @@ static void judge_weight(const struct judge *j) {
                   WEIGHT_OF_EVERYTHING);
 }
 
-/* The useful timeouts of a call. Binding writes to the API server, maybe more than once. */
+/* The useful timeouts of a call. A binding writes to the API server, maybe more than once. */
 struct timeouts {
     int64_t least_ms, most_ms;
     const char *advice, *why_least;
@@ -284,9 +285,9 @@ static bool contains(struct str s, struct str part) {
     return part.n == 0;
 }
 
-/* Finds an entry of another path: the host is named after Evenkeel, or it is the only entry and has
- * no URL at all. Any other entry may be another project's, which Evenkeel's settings would break.
- * Returns UINT32_MAX if it finds no entry. */
+/* Finds Evenkeel's entry if it has another path: its host is named after Evenkeel, or it is the
+ * only entry and has no URL. Any other entry may belong to another project, and Evenkeel's settings
+ * would break it. Returns UINT32_MAX if it finds no entry. */
 static uint32_t find_by_name(const struct scheduler_config *c) {
     for (uint32_t i = 0; i < c->extender_count; i++)
         if (contains(c->extenders[i].url_prefix, STR("evenkeel")))
@@ -294,7 +295,8 @@ static uint32_t find_by_name(const struct scheduler_config *c) {
     return c->extender_count == 1 && str_empty(c->extenders[0].url_prefix) ? 0 : UINT32_MAX;
 }
 
-/* Returns the index of Evenkeel's entry; UINT32_MAX if it is not clear, which has been reported. */
+/* Returns the index of Evenkeel's entry; UINT32_MAX if it is not clear which entry that is; then
+ * this has been reported. */
 static uint32_t find_ours(const struct scheduler_config *c, const struct scheduler_check *which,
                           struct check_report *out) {
     struct str part = str_of(which->url_part != NULL ? which->url_part : EXTENDER_PATH);

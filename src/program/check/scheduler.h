@@ -14,8 +14,8 @@
 
 struct scheduler_check {
     int64_t index;        /* index of Evenkeel's entry; -1: find the entry by its urlPrefix */
-    const char *url_part; /* a part of that urlPrefix; NULL: EXTENDER_PATH */
-    const struct configuration *evenkeel; /* Evenkeel's own; NULL: not known */
+    const char *url_part; /* a part of the urlPrefix to find; NULL: EXTENDER_PATH */
+    const struct configuration *evenkeel; /* Evenkeel's own configuration; NULL: not known */
     const char *secret; /* file with a Secret, Evenkeel's or kube-scheduler's; NULL: none */
 };
 
@@ -32,8 +32,8 @@ struct judge {
     const struct scheduler_extender *extender;
     uint32_t index;
     bool chosen;                          /* the user said which entry is Evenkeel's */
-    const struct configuration *evenkeel; /* or NULL */
-    const char *secret;                   /* likewise */
+    const struct configuration *evenkeel; /* Evenkeel's own configuration; NULL: not known */
+    const char *secret;                   /* file with a Secret; NULL: none */
     struct check_report *out;
 };
 
@@ -46,7 +46,7 @@ void judge_url(const struct judge *j);
 void judge_verbs(const struct judge *j);
 /* Is this the verb called `name`? It may be written with a part of the path in front. */
 bool judge_is_verb(struct str verb, const char *name);
-/* Returns a urlPrefix without the slashes at its end: they have no meaning. */
+/* Returns a urlPrefix without the slashes at its end, which have no meaning. */
 struct str judge_bare_url(struct str url);
 
 /* Check tlsConfig, enableHTTPS and the files that they name. */

@@ -184,7 +184,7 @@ static int read_secret(const struct judge *j, struct tls_secret *ret, struct err
     return r == 0 ? tls_secret_read(doc.documents[0], j->out->arena, ret, err) : r;
 }
 
-/* Is kube-scheduler's file at `path` on this machine, but with another text than this? */
+/* Is kube-scheduler's file at `path` on this machine, but with a text that differs from `text`? */
 static bool differs(const struct judge *j, struct str path, struct str text) {
     CLEANUP(strbuf_done) struct strbuf there = {.max = LIMIT_CONFIG_BYTES + 1};
     const char *name = path.n > 0 ? arena_cstr(j->out->arena, path) : NULL;

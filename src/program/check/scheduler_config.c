@@ -100,8 +100,8 @@ static struct str find_member(struct str object, struct str name, struct arena *
     return (struct str){0};
 }
 
-/* Does the same for a path ("tlsConfig.caFile"). *ret_at is the colon of the last existing member
- * of the path, or the object's begin. */
+/* Returns the value at a path ("tlsConfig.caFile"). *ret_at is the colon of the last existing
+ * member of the path, or the beginning of the object. */
 static struct str find_path(struct str object, const char *path, struct arena *arena,
                             const char **ret_at) {
     struct str rest = str_of(path);
@@ -138,7 +138,7 @@ static void read_extenders(struct field_source *s, const char *path, struct str 
         struct scheduler_extender *items =
             arena_push(s->arena, c->extenders, c->extender_count, &cap, sizeof *items);
         if (items == NULL)
-            return; /* the reader below sees that the arena failed */
+            return; /* the reader below reports that memory ran out */
         c->extenders = items;
         struct scheduler_extender *e = &c->extenders[c->extender_count];
         *e = (struct scheduler_extender){.json = value};
@@ -221,7 +221,7 @@ static void read_profiles(struct field_source *s, const char *path, struct str j
         struct scheduler_profile *items =
             arena_push(s->arena, c->profiles, c->profile_count, &cap, sizeof *items);
         if (items == NULL)
-            return; /* as above */
+            return; /* the reader below reports that memory ran out */
         c->profiles = items;
         struct scheduler_profile *p = &c->profiles[c->profile_count];
         *p = (struct scheduler_profile){.json = value};
@@ -234,7 +234,7 @@ static void read_profiles(struct field_source *s, const char *path, struct str j
 
 /* ---- the document ---- */
 
-/* Adds a finding: kube-scheduler's strict decoder refuses the same problem. */
+/* Adds a finding, because kube-scheduler's strict decoder refuses the file for the same problem. */
 static void on_problem(void *ctx, const struct field_problem *p) {
     struct check_report *out = ctx;
     bool in_extender = str_has_prefix(str_of(p->path), STR("extenders["));
@@ -259,12 +259,12 @@ static void on_problem(void *ctx, const struct field_problem *p) {
             "the file");
 }
 
-/* The versions that v1 has replaced. upstream: the release notes of the releases named. */
+/* The versions that v1 has replaced. upstream: the release notes of the named releases. */
 static const struct {
     const char *after_v1, *ended_with;
 } old_versions[] = {{"beta1", "1.23"}, {"beta2", "1.28"}, {"beta3", "1.29"}};
 
-/* Reports an old version, and notes it in the configuration. Returns false for any other text. */
+/* Reports an old version, and stores it in the configuration. Returns false for any other text. */
 static bool is_old_version(struct scheduler_config *c, struct str version, uint32_t line,
                            struct check_report *out) {
     const struct str current = STR(SCHEDULER_CONFIG_API);

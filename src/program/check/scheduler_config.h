@@ -17,7 +17,7 @@ struct scheduler_tls {
     bool insecure;
     struct str server_name;
     struct str cert_file, key_file, ca_file;
-    struct str cert_data, key_data, ca_data; /* base64, as written */
+    struct str cert_data, key_data, ca_data; /* base64, as in the file */
 };
 
 struct scheduler_extender {
@@ -25,7 +25,7 @@ struct scheduler_extender {
     int64_t weight;
     bool enable_https, node_cache_capable, ignorable;
     struct scheduler_tls tls;
-    struct str http_timeout; /* as written; empty: not set */
+    struct str http_timeout; /* as in the file; empty: not set */
     const struct managed_resource *resources;
     uint32_t resource_count;
     struct str json; /* the entry as it stands in the document */
@@ -43,7 +43,7 @@ enum spread_point {
 };
 
 struct scheduler_profile {
-    int64_t percentage_of_nodes; /* as below */
+    int64_t percentage_of_nodes; /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
     /* NULL: PodTopologySpread is on at this point; otherwise the list that turns it off
      * ("plugins.filter.disabled"). */
     const char *spread_off[SPREAD_POINTS];
@@ -52,21 +52,22 @@ struct scheduler_profile {
 
 struct scheduler_config {
     struct yaml_json doc;
-    struct str old_version;      /* apiVersion, if it is one that v1 has replaced; or "" */
-    struct str ended_with;       /* with old_version: the first Kubernetes release without it */
+    struct str old_version; /* the file's apiVersion if it is older than v1; otherwise "" */
+    struct str ended_with; /* with old_version: the first Kubernetes release without that version */
     int64_t percentage_of_nodes; /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
-    bool has_kubeconfig;         /* clientConnection.kubeconfig is set; otherwise a pod's account */
+    bool has_kubeconfig; /* clientConnection.kubeconfig is set; otherwise it uses a pod's account */
     struct scheduler_profile *profiles;
     uint32_t profile_count;
     struct scheduler_extender *extenders;
     uint32_t extender_count;
-    uint32_t refused_count; /* findings about values that cannot be decoded */
+    uint32_t refused_count; /* number of findings about values that cannot be decoded */
 };
 
 /*
  * Decodes the text of a file. Everything that kube-scheduler would refuse becomes an error among
- * the findings; an old version is one, and is read as v1. Returns false if the text is not YAML or
- * is of another kind, so that nothing else can be checked. Memory is from the findings' arena.
+ * the findings; an old version is an error, too, and is read as v1. Returns false if the text is
+ * not YAML or is of another kind, so that nothing else can be checked. Memory is from the findings'
+ * arena.
  */
 bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct check_report *out);
 

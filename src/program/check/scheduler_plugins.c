@@ -2,10 +2,10 @@
  * Finds the parts of PodTopologySpread, the in-tree plugin beside Evenkeel, that a profile turns
  * off.
  *
- * When kube-scheduler makes room for a pod (preempts), it looks for victims whose removal lets its
- * own plugins pass the pod. It does not ask extenders then, so it finds no victim for a constraint
- * that only an extender enforces. upstream: kube-scheduler default_preemption.go
- * SelectVictimsOnNode, preemption.go DryRunPreemption.
+ * When kube-scheduler makes room for a pod (preempts), it looks for victims, pods that it must
+ * remove so that its own plugins pass the pod. It does not call extenders then, so it finds no
+ * victim for a constraint that only an extender enforces. upstream: kube-scheduler
+ * default_preemption.go SelectVictimsOnNode, preemption.go DryRunPreemption.
  */
 #include "check/scheduler.h"
 
@@ -59,10 +59,10 @@ static void judge_score(const struct place *p) {
             "while Evenkeel is down, no scores do");
 }
 
-/* Reports if nobody scores the soft constraints, or if both PodTopologySpread and Evenkeel do. */
+/* Reports if neither PodTopologySpread nor Evenkeel scores the soft constraints, or if both do. */
 static void judge_scorers(const struct judge *j) {
     struct str verb = j->extender->prioritize_verb;
-    bool kept = j->config->profile_count == 0; /* the default profile has it */
+    bool kept = j->config->profile_count == 0; /* the default profile has the plugin */
     for (uint32_t i = 0; i < j->config->profile_count; i++) {
         bool on = j->config->profiles[i].spread_off[SPREAD_SCORE] == NULL;
         kept = kept || on;

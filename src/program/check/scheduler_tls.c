@@ -80,7 +80,7 @@ static void judge_data(const struct judge *j, const char *member, struct str dat
     if (str_has_prefix(data, STR("-----BEGIN")))
         judge_say(j, SEVERITY_ERROR, member, "encode it: base64 -w0 FILE",
                   "this is PEM, but must be the base64 of it: kube-scheduler refuses the file");
-    else if (!str_has_prefix(data, STR("LS0tLS1CRUdJTi"))) /* -----BEGIN, encoded */
+    else if (!str_has_prefix(data, STR("LS0tLS1CRUdJTi"))) /* "-----BEGIN" in base64 */
         judge_say(j, SEVERITY_WARNING, member, "encode it: base64 -w0 FILE",
                   "this does not look like the base64 of PEM");
     if (file.n > 0)
@@ -90,7 +90,7 @@ static void judge_data(const struct judge *j, const char *member, struct str dat
 
 /* ---- files, if they are on this machine ---- */
 
-/* Returns false if the file cannot be read, which has been reported. */
+/* Returns false if the file cannot be read; then this has been reported. */
 static bool read_pem(const struct judge *j, const char *member, struct str path,
                      struct strbuf *pem) {
     const char *name = arena_cstr(j->out->arena, path);
@@ -105,7 +105,7 @@ static bool read_pem(const struct judge *j, const char *member, struct str path,
     return r == 0;
 }
 
-/* Appends the certificates to `pem`. Returns false if none can be used. */
+/* Appends the certificates to `pem`. Returns false if no certificate can be used. */
 static bool judge_certificates(const struct judge *j, const char *member, struct str path,
                                struct strbuf *pem) {
     struct certificate *certificates;

@@ -12,7 +12,7 @@ struct str judge_bare_url(struct str url) {
     return url;
 }
 
-/* The fields that name a verb. A field without consequence may stay unset. */
+/* The fields that name a verb. A field with no consequence may be unset. */
 static const struct verb_field {
     const char *name;
     size_t offset;
@@ -35,7 +35,7 @@ static struct str verb_of(const struct scheduler_extender *e, const struct verb_
     return value;
 }
 
-/* Returns the name to advise; every field has a verb. */
+/* Returns the name to recommend; every field has a verb. */
 static const char *first_verb_for(const struct verb_field *field) {
     size_t i = 0;
     while (strcmp(extender_verbs[i].field, field->name) != 0)
@@ -99,7 +99,7 @@ static bool ends_in_verb(struct str url) {
     return false;
 }
 
-/* Checks the path of urlPrefix, if no verb of the right name makes the URL good. */
+/* Checks the path of urlPrefix, unless a verb with the right name makes the URL correct. */
 static void judge_path(const struct judge *j, struct str prefix) {
     static const char advice[] = "end it in " EXTENDER_PATH;
     struct str bare = judge_bare_url(prefix);

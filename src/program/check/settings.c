@@ -26,7 +26,7 @@ static struct str host_of(struct str address, struct str *ret_port) {
 /* Does a listener at `host` occupy `other` as well? */
 static bool host_covers(struct str host, struct str other) {
     if (host.n == 0 || str_eq(host, STR("[::]")))
-        return true; /* both families */
+        return true; /* it has both address families */
     if (str_eq(host, STR("0.0.0.0")))
         return other.n == 0 || other.p[0] != '[';
     return str_eq(host, other);
@@ -60,7 +60,7 @@ static void add_door(void *ctx, const struct configuration_problem *p) {
 
 /* ---- time limits ---- */
 
-enum { GO_IDLE_MS = 90000 }; /* clients written in Go keep an idle connection so long */
+enum { GO_IDLE_MS = 90000 }; /* how long clients written in Go keep an idle connection */
 
 static void check_idle(const struct configuration *c, struct check_report *out) {
     if (is_on(c->extender.listen) && c->extender.limits.idle_ms < GO_IDLE_MS)

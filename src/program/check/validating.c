@@ -19,8 +19,8 @@ struct check {
     struct check_report *out;
     struct strbuf requiring; /* names of policies: "a, b" */
     uint32_t requiring_count;
-    /* A configuration makes API servers ask the validating webhook about new pods, and about
-     * updates of pods, which may remove schedulingGates. */
+    /* Does a configuration make API servers ask the validating webhook about new pods? And about
+     * updates of pods, which may remove schedulingGates? */
     bool asked, asked_updates;
 };
 
@@ -54,8 +54,8 @@ static int read_page(void *ctx, struct strbuf *page, struct err *err) {
     return json_finish(&r, err);
 }
 
-/* Reads every item. Returns true if it saw all of them. An answer that cannot be read is reported
- * here; permissions_check() reports a list that this user may not read. */
+/* Reads every item. Returns true if it has read all items. An answer that cannot be read is
+ * reported here; permissions_check() reports a list that this user may not read. */
 static bool list(struct check *c, const char *path, item_fn *item) {
     struct listing listing = {c, path, item};
     struct err err = {0};
@@ -71,7 +71,7 @@ static bool list(struct check *c, const char *path, item_fn *item) {
 
 /* ---- policies ---- */
 
-/* Notes a policy with mode Require. A policy that cannot work has no effect; its status has the
+/* Records a policy with mode Require. A policy that cannot work has no effect; its status has the
  * reason. */
 static void note_policy(struct check *c, struct json_reader *r) {
     struct policy_batch *batch = NULL;
@@ -159,7 +159,7 @@ static void note_configuration(struct check *c, struct json_reader *r) {
                 note_webhook(c, r);
 }
 
-/* Lists configurations by name, for a user who may list none but those of the webhook. */
+/* Lists configurations by name, for a user who may only read the webhook's configurations. */
 static bool look_by_name(struct check *c) {
     const struct configuration_certificates *certificates = &c->configuration->webhook.certificates;
     bool seen = false;

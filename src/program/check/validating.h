@@ -9,8 +9,8 @@
 #include "config/configuration.h"
 #include "kube/client/client.h"
 
-/* Lists TopologyPolicies and ValidatingWebhookConfigurations. If this user may not list all of the
- * configurations, it reads those that webhook.certificates names. Adds nothing to `out` if no
- * policy has mode Require, or if the policies cannot be listed. */
+/* Lists TopologyPolicies and ValidatingWebhookConfigurations. If this user may not list the
+ * configurations, reads the configurations that webhook.certificates names. Adds nothing to `out`
+ * if no policy has mode Require, or if the policies cannot be listed. */
 void validating_check(const struct configuration *configuration, struct kube_client *client,
                       struct check_report *out);
