@@ -232,7 +232,7 @@ static void review_pod(const struct resumed *resumed, bool reads_owner,
     answer_missing(&asked, request, &missing, response);
 }
 
-/* Answers after a read about the pod's controller, successful or not. */
+/* Answers a review after its read of the pod's controller has ended, successfully or not. */
 static void answer_resumed(void *ctx, const struct http_request *request,
                            struct http_response *response) {
     review_pod(ctx, false, request, response);

@@ -104,7 +104,7 @@ static bool check_version(struct check *c) {
     int64_t minor = 0;
     while (said.minor.n > 0 &&
            (said.minor.p[said.minor.n - 1] < '0' || said.minor.p[said.minor.n - 1] > '9'))
-        said.minor.n--; /* "31+" */
+        said.minor.n--; /* a minor like "31+" */
     if (str_to_i64(said.minor, &minor) && minor < OLDEST_MINOR)
         SAY(c, SEVERITY_WARNING, "server", "upgrade the cluster",
             "Kubernetes %.*s is older than the oldest version that Evenkeel is tested with (1.%d)",

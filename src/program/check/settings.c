@@ -26,7 +26,7 @@ static struct str host_of(struct str address, struct str *ret_port) {
 /* Does a listener at `host` occupy `other` as well? */
 static bool host_covers(struct str host, struct str other) {
     if (host.n == 0 || str_eq(host, STR("[::]")))
-        return true; /* it has both address families */
+        return true; /* this host accepts both IPv4 and IPv6 */
     if (str_eq(host, STR("0.0.0.0")))
         return other.n == 0 || other.p[0] != '[';
     return str_eq(host, other);

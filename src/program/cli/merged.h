@@ -20,7 +20,7 @@
 struct merging {
     const struct replicas *replicas;
     struct str now;                /* the answer to a what-if; "": no answer */
-    const char *pod_from;          /* NULL: no API server was asked */
+    const char *pod_from;          /* server asked for the pod; NULL: no API server was asked */
     const char *pod_not_read;      /* NULL: the pod was read, or the object is no pod */
     const struct created_pod *pod; /* the pod; admissions of other pods are not shown */
     bool newest_first;

@@ -69,7 +69,7 @@ const struct command topology_command = {
 enum { KEYS_MAX = 8, WAIT_MS = 30000 };
 
 struct request {
-    const struct candidate_kind *kind; /* NULL: how even workloads are */
+    const struct candidate_kind *kind; /* NULL: reports evenness instead */
     struct workloads_request workloads;
     const char *keys[KEYS_MAX];
     uint32_t key_count;

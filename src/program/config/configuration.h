@@ -141,7 +141,7 @@ struct configuration {
         bool insecure_skip_verify;
     } karmada_estimators;
 
-    struct configuration_server karmada_server; /* karmada.kubeconfig and the settings beside it */
+    struct configuration_server karmada_server; /* Karmada's API server: karmada.kubeconfig etc. */
     const char *karmada_cluster_namespace;      /* of the Secrets that Clusters name */
 
     struct {                /* estimator: the gRPC listener that karmada-scheduler calls */
@@ -182,7 +182,7 @@ struct configuration {
 
     struct {                    /* explain: decisions, which the ops listener explains */
         uint32_t decisions;     /* number of decisions that are kept; 0: no decisions */
-        const char *token_file; /* token for callers on other machines; NULL: they are refused */
+        const char *token_file; /* file with the token of remote callers; NULL: they are refused */
     } explain;
 
     struct {                      /* state: files with the output of kubectl */

@@ -16,7 +16,7 @@ struct configuration_loading {
     uint32_t problem_count;
     struct str rule_names[CONFIGURATION_RULES_MAX]; /* names of the rules read so far */
     uint32_t rule_count;
-    const struct spread_constraint *defaults[LIMIT_DEFAULT_CONSTRAINTS]; /* likewise */
+    const struct spread_constraint *defaults[LIMIT_DEFAULT_CONSTRAINTS]; /* the constraints read */
     uint32_t default_count;
     const struct locality_tier *tiers[LIMIT_POLICY_TERMS]; /* tiers read so far */
     uint32_t tier_count;

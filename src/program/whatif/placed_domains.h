@@ -27,8 +27,9 @@ struct placed_domains {
     bool constrained; /* the pod has constraints */
 };
 
-/* Counts the present pods, into `before`. Everything in *ret is in the arena. `options` are not
- * prepared for a pod. Returns 0, or -errno as engine_filter(). */
+/* Counts the present pods, into `before`. Everything in *ret is in the arena. `options` are the
+ * options before simulation_prepare() adapts them to a pod. Returns 0, or -errno as
+ * engine_filter(). */
 int placed_domains_count(const struct engine_options *options, struct cache *cache,
                          const struct pod *pod, struct arena *arena, struct placed_domains *ret,
                          struct err *err) MUST_CHECK;

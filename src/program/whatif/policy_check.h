@@ -31,7 +31,7 @@ struct checked_constraint {
 struct checked_workload {
     struct str namespace, kind, name;
     uint32_t pods;
-    struct str spread_policy, locality_policy, weights_policy; /* "": no policy for that part */
+    struct str spread_policy, locality_policy, weights_policy; /* "": no policy decides that part */
     struct str unchanged; /* the reason why the pod is unchanged; "" if it is changed */
     struct str changes;   /* for people: "added: zone; left out (NoNodeHasKey): rack" */
     const struct checked_constraint *constraints; /* the constraints of the spread policy */
