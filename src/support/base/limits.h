@@ -1,76 +1,82 @@
 /*
- * Every limit of the program in one place: what is refused, and where. A limit is checked before
- * memory is taken. Limits marked (config) are defaults that EvenkeelConfiguration can change; the
- * others are fixed.
+ * Every limit of the program in one place. A limit is checked before memory is taken. Limits marked
+ * (config) are defaults that EvenkeelConfiguration can change; all other limits are fixed.
  */
 #pragma once
 
 /* JSON and YAML */
 #define LIMIT_JSON_DEPTH 1000 /* nested arrays and objects in any document */
 #define LIMIT_YAML_BYTES                                                                           \
-    (256u << 20) /* a YAML document once written out as JSON; stops alias bombs */
+    (256u << 20) /* bytes of a YAML document after it is rewritten as JSON; stops alias bombs */
 
-/* Decoded objects. Like Kubernetes, we limit only their bytes (the arenas below), and the lists of
- * which the cache keeps tables. */
+/* Decoded objects. Like Kubernetes, we limit only their bytes (the arenas below), and the lists
+ * that the cache keeps as tables. */
 #define LIMIT_OBJECT_NAME                                                                          \
-    253 /* bytes kept and shown of a name in a reference: no object has a longer name, but API     \
-           servers accept longer ones there */
+    253 /* bytes of a name in a reference that are kept and shown: no object has a longer name,    \
+           but API servers accept longer names in references */
 #define LIMIT_DEFAULT_CONSTRAINTS 64     /* spread.defaultConstraints of the configuration */
 #define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one requirement */
 #define LIMIT_SPREAD_GROUP_TEXT                                                                    \
     (1u << 10) /* bytes of a spread group's selector, which is compared with each Placement of its \
-                  namespace; a longer one is ignored */
-#define LIMIT_VOLUME_TEXT (16u << 10) /* a volume's node affinity; a longer one pins nothing */
-#define LIMIT_CLAIMS 1024             /* volume claims of one pod */
+                  namespace; a longer selector is ignored */
+#define LIMIT_VOLUME_TEXT                                                                          \
+    (16u << 10)           /* bytes of a volume's node affinity; a longer affinity is not read */
+#define LIMIT_CLAIMS 1024 /* volume claims of one pod */
 #define LIMIT_RESOURCES                                                                            \
-    128 /* resources that one container, pod or node names, beside cpu, memory, ephemeral-storage  \
-           and pods */
+    128 /* resources that one container, pod or node names, not counting cpu, memory,              \
+           ephemeral-storage and pods */
 #define LIMIT_IGNORED_RESOURCES                                                                    \
     4096 /* resources, and groups of resources, that kube-scheduler's configuration ignores */
-#define LIMIT_NOT_READ 200 /* bytes that name the parts of that configuration that are not read */
-#define LIMIT_MODELS 1024  /* resource models (grades) of one cluster of Karmada */
+#define LIMIT_NOT_READ                                                                             \
+    200 /* bytes of the message that names the unread parts of kube-scheduler's configuration */
+#define LIMIT_MODELS 1024       /* resource models (grades) of one cluster of Karmada */
 #define LIMIT_NODE_IMAGES 512   /* names of images on one node; a kubelet reports 50 images */
 #define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
 #define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */
 #define LIMIT_POLICY_TERMS 32   /* items of a list in a TopologyPolicy; locality.tiers */
 #define LIMIT_POLICIES 4096     /* TopologyPolicies known at the same time */
-#define LIMIT_POLICY_BYTES (256 << 10) /* one TopologyPolicy of an API server, with metadata */
-#define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
+#define LIMIT_POLICY_BYTES                                                                         \
+    (256 << 10)             /* bytes of one TopologyPolicy from an API server, with metadata */
+#define LIMIT_LIST_LEVELS 8 /* levels of Lists within Lists; real files have one level */
 
-#define LIMIT_ASKED_OBJECTS 256 /* objects of one file that one command asks about */
+#define LIMIT_ASKED_OBJECTS 256 /* objects in one file that one command asks about */
 
-/* Fluid's objects: the bytes kept of them */
-#define LIMIT_FLUID_OBJECT (64u << 10) /* one object: a runtime with hundreds of affinity terms */
-#define LIMIT_FLUID_BYTES (64u << 20)  /* all together; most claims take 100 bytes */
-#define LIMIT_FLUID_WORKERS 10000      /* workers of one pod's datasets to look at */
-#define LIMIT_LEAVING_LABELS 32        /* of one node, for datasets that leave it */
-#define LIMIT_LEAVING_NODES 10000      /* such labels of all nodes */
+/* Objects of Fluid */
+#define LIMIT_FLUID_OBJECT                                                                         \
+    (64u << 10) /* bytes kept of one object: a runtime with hundreds of affinity terms */
+#define LIMIT_FLUID_BYTES (64u << 20) /* bytes kept of all objects; most claims take 100 bytes */
+#define LIMIT_FLUID_WORKERS 10000     /* workers that are looked at for the datasets of one pod */
+#define LIMIT_LEAVING_LABELS 32       /* labels of one node for datasets that leave the node */
+#define LIMIT_LEAVING_NODES 10000     /* labels of all nodes for datasets that leave */
 
 /* Reviews that wait for objects to be read */
-#define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; other reviews do without look-ups */
-#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20)     /* a larger review does not wait */
-#define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)    /* names of the objects of one review */
-#define LIMIT_WEBHOOK_LOOKUP_BODIES (1u << 20)   /* bytes of the answers of one round */
+#define LIMIT_WEBHOOK_LOOKUPS                                                                      \
+    64 /* reviews that wait at the same time; further reviews are answered without look-ups */
+#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20)     /* bytes; a larger review does not wait */
+#define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)    /* bytes of the names of one review's objects */
+#define LIMIT_WEBHOOK_LOOKUP_BODIES (1u << 20)   /* bytes of all answers in one round of reading */
 #define LIMIT_WEBHOOK_LOOKUP_OBJECT (256u << 10) /* bytes of one answer */
-/* Objects that are read at the same time, each on its own connection: for one review; and for all
- * reviews together, besides one object for each review */
+/* Objects that are read at the same time, each on its own connection. READS: for one review.
+ * EXTRA_READS: for all reviews together, not counting one object for each review */
 #define LIMIT_WEBHOOK_LOOKUP_READS 4
 #define LIMIT_WEBHOOK_LOOKUP_EXTRA_READS 32
 
 /* Selectors of custom controllers, read once (owners/owners.h) */
-#define LIMIT_OWNERS 4096             /* remembered; a namespace has a quarter at most */
+#define LIMIT_OWNERS 4096             /* selectors remembered; one namespace may use a quarter */
 #define LIMIT_OWNERS_BYTES (2u << 20) /* bytes of all selectors */
-#define LIMIT_OWNER_TEXT (16u << 10)  /* of one */
-#define LIMIT_OWNER_BODY (1u << 20)   /* an answer: the list of an API group's resources */
+#define LIMIT_OWNER_TEXT (16u << 10)  /* bytes of one selector */
+#define LIMIT_OWNER_BODY                                                                           \
+    (1u << 20) /* bytes of an answer that lists the resources of an API group */
 
 /* Memory */
-#define LIMIT_REQUEST_ARENA (64u << 20) /* to decode one request, without its body */
-#define LIMIT_STATE_BYTES (4ull << 30)  /* all state files together */
-#define LIMIT_ANSWER_BYTES (1u << 30)   /* an answer that a command prints as a table, decoded */
-#define LIMIT_STATE_OBJECT_ARENA (64u << 20) /* decoding one object of a state file */
-#define LIMIT_CONFIG_BYTES (4u << 20)        /* a configuration, pod or certificate file */
-#define LIMIT_QUESTIONS 256 /* objects of one file that a command answers, one after the other */
+#define LIMIT_REQUEST_ARENA (64u << 20) /* bytes to decode one request, without its body */
+#define LIMIT_STATE_BYTES (4ull << 30)  /* bytes of all state files together */
+#define LIMIT_ANSWER_BYTES                                                                         \
+    (1u << 30) /* bytes of a decoded answer that a command prints as a table */
+#define LIMIT_STATE_OBJECT_ARENA (64u << 20) /* bytes to decode one object of a state file */
+#define LIMIT_CONFIG_BYTES (4u << 20)        /* bytes of a configuration, pod or certificate file */
+#define LIMIT_QUESTIONS 256 /* objects in one file that a command answers one after the other */
 #define LIMIT_LOG_LINE 4096 /* bytes of one log line */
 
 /* Cache */
@@ -80,73 +86,83 @@
 #define LIMIT_CACHE_BYTES                                                                          \
     (64u << 20) /* (config) bytes of counters, feasibilities, columns and trees, with the text     \
                    copied from pods */
-#define LIMIT_CACHED_TEXT (256u << 10) /* kept for a record; longer text is evaluated each time */
-#define LIMIT_CACHED_IDLE_MS 600000    /* after which an unused record is forgotten */
+#define LIMIT_CACHED_TEXT                                                                          \
+    (256u << 10) /* bytes of text kept for a record; longer text is evaluated each time */
+#define LIMIT_CACHED_IDLE_MS 600000 /* an unused record is forgotten after this time */
 #define LIMIT_UPDATE_STEPS                                                                         \
     16384 /* steps to match a changed node with all feasibilities, or new labels with a            \
              namespace's counters: some hundred microseconds in which no request is answered */
-#define LIMIT_PUBLISHED 64 /* columns, counters and so on that a question keeps for later ones */
-#define LIMIT_WRITE_STEPS 8000        /* after so many steps a writer lets readers take the lock */
-#define LIMIT_FLIGHTS 4096            /* pods between a filter answer and their binding */
-#define LIMIT_FLIGHT_BYTES (1u << 20) /* kept of one flight */
-#define LIMIT_FLIGHTS_BYTES (32u << 20) /* of all flights; see base/lru.h */
-#define LIMIT_ASSUMED_TEXT (16u << 10)  /* of a pod's labels; a pod with more is not assumed */
+#define LIMIT_PUBLISHED                                                                            \
+    64 /* columns, counters and similar records that one question keeps for later questions */
+#define LIMIT_WRITE_STEPS 8000          /* steps after which a writer lets readers take the lock */
+#define LIMIT_FLIGHTS 4096              /* pods between a filter answer and their binding */
+#define LIMIT_FLIGHT_BYTES (1u << 20)   /* bytes kept of one flight */
+#define LIMIT_FLIGHTS_BYTES (32u << 20) /* bytes kept of all flights; see base/lru.h */
+#define LIMIT_ASSUMED_TEXT                                                                         \
+    (16u << 10) /* bytes of a pod's labels; a pod with longer labels is not assumed */
 #define LIMIT_WORKLOAD_BYTES                                                                       \
-    (64u << 10) /* kept of a selector for default constraints; a longer one adds nothing */
+    (64u << 10) /* bytes of a selector for default constraints; a longer selector is ignored */
 #define LIMIT_POD_TERMS_BYTES                                                                      \
-    (16u << 10) /* of a pod's podAffinity and podAntiAffinity; longer ones are ignored, and the    \
-                   answer reports that */
-#define LIMIT_TERMS_BYTES (64u << 20) /* of the terms of all pods; equal terms are kept once */
+    (16u << 10) /* bytes of a pod's podAffinity and podAntiAffinity; longer terms are ignored, and \
+                   the answer reports that */
+#define LIMIT_TERMS_BYTES                                                                          \
+    (64u << 20) /* bytes of the pod affinity terms of all pods; equal terms are kept once */
 #define LIMIT_POD_REACH_BYTES                                                                      \
     (16u << 10) /* bytes kept of a pod's required node affinity and tolerations; if they are       \
-                   longer, its workload is not measured */
-#define LIMIT_REACHES_BYTES (32u << 20) /* of those of all pods; equal ones are kept once */
+                   longer, the pod's workload is not measured */
+#define LIMIT_REACHES_BYTES                                                                        \
+    (32u << 20) /* bytes of the node affinities and tolerations of all pods; equal texts are kept  \
+                   once */
 #define LIMIT_LABELS_BYTES                                                                         \
-    (256u << 20) /* of the labels of all live pods, as if no two had one in common; ordinary ones  \
-                    take 1.5 KB, once for all pods that have the same. A namespace has a sixth at  \
-                    most, and less where others have much */
+    (256u << 20) /* bytes of the labels of all live pods, counted as if different sets shared no   \
+                    label; an ordinary set takes 1.5 KB, once for all pods with the same set. One  \
+                    namespace may use a sixth, and less where other namespaces use much */
 #define LIMIT_ASSUMED 4096           /* pods between a prioritize answer and their binding */
-#define LIMIT_ASSUMED_NODES 128      /* nodes that one of them may be divided among */
-#define LIMIT_COLUMNS 512            /* node labels kept as columns; a dataset has two */
-#define LIMIT_TREES 64               /* lists of topology keys whose tree is kept */
-#define LIMIT_TREE_ARENA (64u << 20) /* memory while a tree is made */
-#define LIMIT_PLACES 256             /* domains that the nodes with one label may be in */
+#define LIMIT_ASSUMED_NODES 128      /* nodes among which one assumed pod may be divided */
+#define LIMIT_COLUMNS 512            /* node labels kept as columns; a dataset has two columns */
+#define LIMIT_TREES 64               /* trees that are kept, one for each list of topology keys */
+#define LIMIT_TREE_ARENA (64u << 20) /* bytes of memory while a tree is made */
+#define LIMIT_PLACES 256             /* domains in which the nodes with one label may be */
 
 /* Member clusters */
-#define LIMIT_MEMBER_FEASIBILITIES 128     /* of each member, as LIMIT_FEASIBILITIES */
-#define LIMIT_MEMBER_REMEMBERED (1u << 20) /* their bytes; columns and trees likewise */
-#define LIMIT_MEMBER_BYTES (256u << 20)    /* (config) bytes kept of one member */
-#define LIMIT_MEMBER_OBJECT (64u << 10)    /* kept of a workload's labels and selector */
+#define LIMIT_MEMBER_FEASIBILITIES 128 /* the same as LIMIT_FEASIBILITIES, for each member */
+#define LIMIT_MEMBER_REMEMBERED                                                                    \
+    (1u << 20) /* bytes of a member's feasibilities, of its columns, and of its trees */
+#define LIMIT_MEMBER_BYTES (256u << 20) /* (config) bytes kept of one member */
+#define LIMIT_MEMBER_OBJECT (64u << 10) /* bytes kept of a workload's labels and selector */
 
 /* Evenness */
-#define LIMIT_EVENNESS_KEYS 8           /* topology keys of one report */
-#define LIMIT_EVENNESS_WORKLOADS 50000u /* measured in one report; pods of others are counted */
-#define LIMIT_EVENNESS_OF_A_NAMESPACE 20000u /* of these */
+#define LIMIT_EVENNESS_KEYS 8 /* topology keys of one report */
+#define LIMIT_EVENNESS_WORKLOADS                                                                   \
+    50000u /* workloads measured in one report; of further workloads only the pods are counted */
+#define LIMIT_EVENNESS_OF_A_NAMESPACE 20000u /* workloads of one namespace in a report */
 #define LIMIT_EVENNESS_STEPS                                                                       \
-    128000000u /* of one report, to match nodes with what pods ask of them; a namespace has a      \
-                 quarter, and workloads beyond it are not measured */
-#define LIMIT_EVENNESS_PIECE_STEPS 25000u /* after which writers have their turn: about 1 ms */
+    128000000u /* steps of one report to match nodes with the affinities and tolerations of pods;  \
+                  a namespace has a quarter, and workloads beyond it are not measured */
+#define LIMIT_EVENNESS_PIECE_STEPS                                                                 \
+    25000u /* steps after which writers have their turn: about 1 ms */
 #define LIMIT_EVENNESS_STEPS_A_NODE                                                                \
-    64 /* to match it with what pods ask of it, which is done in one piece; longer affinities and  \
-          lists of tolerations are not measured */
+    64 /* steps for each node, to match all nodes with a pod's affinity and tolerations without a  \
+          pause; pods with longer affinities or lists of tolerations are not measured */
 #define LIMIT_EVENNESS_PAGE 1000         /* workloads in one answer */
 #define LIMIT_EVENNESS_INTERVAL_MS 15000 /* between two reports of a daemon */
-#define LIMIT_EVENNESS_SHARE                                                                       \
-    50 /* a report that took 1 s is made again after 50 s at the earliest */
-/* Events about uneven workloads: how many at once, and how soon one more */
+#define LIMIT_EVENNESS_SHARE 50 /* a report that took 1 s is repeated after at least 50 s */
+/* Events about uneven workloads: EVENTS may be sent at once, then one more after each time in ms */
 #define LIMIT_UNEVEN_EVENTS 60
 #define LIMIT_UNEVEN_EVENT_MS 1000
 #define LIMIT_UNEVEN_OF_A_NAMESPACE 20
 #define LIMIT_UNEVEN_NAMESPACE_MS 60000
-#define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) uneven for so long before an Event */
-#define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads with their own metric */
+#define LIMIT_UNEVEN_AFTER_MS                                                                      \
+    (15 * 60000) /* (config) a workload is uneven for this time before an Event is sent */
+#define LIMIT_WORKLOAD_SERIES 100 /* (config) workloads that have their own metric series */
 #define LIMIT_MORE_METRICS                                                                         \
     (8u << 20) /* bytes of the part of /metrics whose labels users write: enough for more than     \
-                  10,000 workloads with the longest names. The rest is left out */
+                  10,000 workloads with the longest names. Series beyond the limit are left out */
 #define LIMIT_EVENNESS_SETS                                                                        \
-    8 /* different sets of domains, of two or more, that a workload's pods may be in */
+    8 /* different sets of two or more domains in which a workload's pods may be */
 #define LIMIT_EVENNESS_EMPTY_DOMAINS                                                               \
-    100 /* of a key; with more, only the domains that have pods are named for a workload */
+    100 /* empty domains of a topology key; with more, only the domains that have pods are named   \
+           for a workload */
 
 /* Explaining */
 #define LIMIT_DECISIONS 10000      /* (config) decisions kept */
