@@ -166,37 +166,44 @@
 
 /* Explaining */
 #define LIMIT_DECISIONS 10000      /* (config) decisions kept */
-#define LIMIT_DECISION_BYTES 1500  /* what is kept of one; 15 MB with the number above */
-#define LIMIT_DECISION_SUBJECT 640 /* of these bytes, for the subject; the longest takes 632 */
-#define LIMIT_DECISION_NODES 5     /* nodes named for a reason, and scores shown, of one kept */
-#define LIMIT_WHAT_IF_NODES 100    /* the same for a what-if */
-#define LIMIT_EXPLAINED 1000       /* decisions in one answer */
+#define LIMIT_DECISION_BYTES 1500  /* bytes kept of one decision; 15 MB with the number above */
+#define LIMIT_DECISION_SUBJECT 640 /* bytes of a kept decision's subject; the longest takes 632 */
+#define LIMIT_DECISION_NODES                                                                       \
+    5 /* nodes named for each reason, and scores shown, in a kept decision */
+#define LIMIT_WHAT_IF_NODES 100 /* the same for a what-if */
+#define LIMIT_EXPLAINED 1000    /* decisions in one answer */
 
 #define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
-    8 /* of a plugin, with domains listed one by one by a what-if; a rule has no more */
-#define LIMIT_FINDINGS 32       /* in one answer; others are counted */
-#define LIMIT_FINDING_BYTES 400 /* of a finding's message; a longer one is cut */
+    8 /* constraints of a plugin whose domains a what-if lists one by one; a rule has no more */
+#define LIMIT_FINDINGS 32       /* findings in one answer; further findings are only counted */
+#define LIMIT_FINDING_BYTES 400 /* bytes of a finding's message; a longer message is cut */
 #define LIMIT_FINDINGS_ARENA (1u << 20)
-#define LIMIT_FINDINGS_STEPS 4000000u /* to look for mistakes in a question: some 20 ms */
-#define LIMIT_FINDING_SPELLINGS 100   /* unknown members of a file that get a nearest name */
-#define LIMIT_FINDING_WARNINGS 8      /* findings in one review */
-#define LIMIT_FINDING_WARNING 256     /* bytes of each; an API server cuts it there, too */
-#define LIMIT_EXPLAINED_DATASETS 16   /* of a pod, listed one by one by a what-if */
-#define LIMIT_EXPLAINED_DOMAINS 100   /* of one constraint */
+#define LIMIT_FINDINGS_STEPS 4000000u /* steps to look for mistakes in a question: some 20 ms */
+#define LIMIT_FINDING_SPELLINGS                                                                    \
+    100 /* unknown members of a file for which the nearest known name is looked for */
+#define LIMIT_FINDING_WARNINGS 8 /* findings that one review returns as warnings */
+#define LIMIT_FINDING_WARNING                                                                      \
+    256 /* bytes of each warning; an API server cuts warnings at the same length */
+#define LIMIT_EXPLAINED_DATASETS 16   /* datasets of a pod that a what-if lists one by one */
+#define LIMIT_EXPLAINED_DOMAINS 100   /* domains of one constraint */
 #define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */
-#define LIMIT_EXPLAINED_REPLICAS 32   /* asked by one command */
-#define LIMIT_EXPLAINED_WAIT_MS 10000 /* for a replica that does not answer */
-#define LIMIT_REMOTE_FILES 256        /* that kubectl evenkeel sends to a replica */
-#define LIMIT_REMOTE_BYTES (64u << 20) /* of these together */
-#define LIMIT_EXPLAINED_CAUSE 2000     /* bytes of the sentence why a pod is Pending */
+#define LIMIT_EXPLAINED_REPLICAS 32   /* replicas that one command asks */
+#define LIMIT_EXPLAINED_WAIT_MS 10000 /* time to wait for a replica that does not answer */
+#define LIMIT_REMOTE_FILES 256        /* files that kubectl evenkeel sends to a replica */
+#define LIMIT_REMOTE_BYTES (64u << 20) /* bytes of these files together */
+#define LIMIT_EXPLAINED_CAUSE 2000 /* bytes of the sentence that explains why a pod is Pending */
 
-/* Moves of Placements that Evenkeel decides, as they are kept */
-#define LIMIT_MOVES 4096      /* of all; with more, the namespace that has most loses its oldest */
-#define LIMIT_MOVES_OF_ONE 20 /* of one Placement */
-#define LIMIT_MOVE_NAMES 1024 /* bytes of the names of clusters kept of one; half for each side */
+/* Kept moves of the Placements that Evenkeel decides */
+#define LIMIT_MOVES                                                                                \
+    4096 /* moves of all Placements; with more, the namespace with most moves loses its oldest     \
+            move */
+#define LIMIT_MOVES_OF_ONE 20 /* moves of one Placement */
+#define LIMIT_MOVE_NAMES                                                                           \
+    1024 /* bytes of the names of clusters kept with one move: half for added clusters, half for   \
+            removed ones */
 
-/* Items of one AddOnPlacementScore of ours: each Placement in mode Scores has one in each cluster
- * of its plan. An API server takes some 15,000; each write has all of them. */
+/* Items of one AddOnPlacementScore that we write: each Placement in mode Scores has one item in
+ * each cluster of its plan. An API server takes some 15,000 items; each write has all items. */
 #define LIMIT_SCORE_ITEMS 4096
 
 /* AddOnPlacementScores that could not be written, and are remembered. */
@@ -204,80 +211,94 @@
 
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \
-    1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */
-#define LIMIT_ENGINE_STEPS_A_NODE 100u /* more for each known node */
-#define LIMIT_REVIEW_STEPS 1000000u    /* of one review; then the object is admitted unchanged */
+    1000000u /* steps of one call of the extender, while writers wait: look-ups, comparisons and   \
+                sums */
+#define LIMIT_ENGINE_STEPS_A_NODE 100u /* additional steps for each known node */
+#define LIMIT_REVIEW_STEPS                                                                         \
+    1000000u /* steps of one review; after them the object is admitted unchanged */
 #define LIMIT_OTHERS_STEPS                                                                         \
-    100000u /* of a review, for podAntiAffinity of pods of others; beyond it is not seen */
+    100000u /* steps of a review to check the podAntiAffinity of other workloads' pods; terms      \
+               beyond the limit are not seen */
 #define LIMIT_OTHERS_STEPS_A_NODE 20u
 #define LIMIT_COMPANY_STEPS                                                                        \
-    1000000u /* of a review, to look for pods beside one that nothing controls: some 50,000 sets   \
-                of labels in its namespace; with more no pod is denied for want of company */
+    1000000u /* steps of a review to look for companions of a pod without a controller: enough for \
+                some 50,000 sets of labels in its namespace; with more sets, no pod is denied      \
+                because it has no companion */
 #define LIMIT_CLUSTERS_STEPS                                                                       \
-    50000000u /* of a question about a fleet: some 5,000 clusters of 100 labels, 1,000 rounds */
-#define LIMIT_AUDIT_STEPS (LIMIT_REVIEW_STEPS / 4) /* to try policies that change nothing */
+    50000000u /* steps of a question about a fleet: enough for some 5,000 clusters of 100 labels,  \
+                 1,000 rounds */
+#define LIMIT_AUDIT_STEPS (LIMIT_REVIEW_STEPS / 4) /* steps to try the policies in audit mode */
 #define LIMIT_REVIEW_FINDINGS_STEPS                                                                \
-    (LIMIT_REVIEW_STEPS / 4) /* to look for mistakes: the review waits for its warnings */
+    (LIMIT_REVIEW_STEPS / 4) /* steps to look for mistakes: the review waits for its warnings */
 #define LIMIT_PATCH_BYTES                                                                          \
-    (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */
+    (1u << 20) /* bytes added to one object; etcd takes 1.5 MiB for the whole object */
 
 /* Memory for a hub's objects that users of namespaces write */
 #define LIMIT_HUB_BYTES                                                                            \
-    (128u << 20) /* of Placements, PlacementDecisions and AddOnPlacementScores; an ordinary        \
-                    Placement takes 2 KB. A namespace has a sixth at most, and less where others   \
-                    have much */
-#define LIMIT_PLACEMENT_TEXT (64u << 10) /* of one Placement, without its status */
+    (128u << 20) /* bytes of Placements, PlacementDecisions and AddOnPlacementScores; an ordinary  \
+                    Placement takes 2 KB. One namespace may use a sixth, and less where other      \
+                    namespaces use much */
+#define LIMIT_PLACEMENT_TEXT (64u << 10) /* bytes of one Placement, without its status */
 #define LIMIT_PLACEMENT_STATUS                                                                     \
-    (512u << 10) /* of its status, which has some 100 bytes for each decision group */
+    (512u << 10) /* bytes of a Placement's status: some 100 for each decision group */
 #define LIMIT_PLACEMENT_OUTLINE                                                                    \
-    (2u << 10) /* conditions of a Placement of which only the outline is kept, and labels */
+    (2u << 10) /* bytes of the conditions and labels of a Placement of which only the outline is   \
+                  kept */
 #define LIMIT_DECISION_CLUSTERS                                                                    \
-    200u /* of one PlacementDecision: twice OCM's limit, because added clusters may be there       \
-            before removed ones leave */
+    200u /* clusters of one PlacementDecision: twice OCM's limit, because added clusters may       \
+            appear before removed clusters leave */
 
 /* Finding the Placements that a change of a hub's object affects */
 #define LIMIT_GROUP_STEPS                                                                          \
-    20000u /* to compare a Placement with the spread groups of its namespace: a fifth of a         \
+    20000u /* steps to compare a Placement with the spread groups of its namespace: a fifth of a   \
               millisecond. Beyond the limit, all Placements with a group are planned again */
 #define LIMIT_CHANGE_STEPS                                                                         \
-    4000000u /* for one event: some milliseconds. Beyond it all Placements are planned again */
+    4000000u /* steps for one event: some milliseconds. Beyond the limit, all Placements are       \
+                planned again */
 
 /* Questions about fleets that bring their clusters along: a line of `simulate --lines` */
 #define LIMIT_LINE_BYTES (64u << 20)
 #define LIMIT_LINE_CLUSTERS 100000
-#define LIMIT_LINE_ARENA (256u << 20) /* memory for its contents and the answer */
-#define LIMIT_LINE_STEPS 100000000u   /* some tenths of a second */
+#define LIMIT_LINE_ARENA (256u << 20) /* bytes of memory for a line's contents and its answer */
+#define LIMIT_LINE_STEPS 100000000u   /* steps of a line: some tenths of a second */
 
 /* HTTP */
-#define LIMIT_HTTP_BODY (64u << 20) /* a body must be smaller than this */
+#define LIMIT_HTTP_BODY (64u << 20) /* bytes; a body must be smaller than this */
 #define LIMIT_WEBHOOK_BODY                                                                         \
-    (16u << 20)                   /* the same of a review, which may hold two objects of 3 MiB */
-#define LIMIT_OPS_BODY (1u << 20) /* the same of a what-if: a pod, names of nodes, policies */
+    (16u << 20)                   /* the same for a review, which may hold two objects of 3 MiB */
+#define LIMIT_OPS_BODY (1u << 20) /* the same for a what-if: a pod, names of nodes, policies */
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
-    (256u << 20) /* bodies of all requests of a listener together, and answers until they left */
-#define LIMIT_HTTP_SMALL_ANSWER (16u << 10) /* such an answer is sent whatever else is held */
-#define LIMIT_HTTP_SMALL_BODY (64u << 10)   /* such a body is accepted, likewise */
+    (256u << 20) /* bytes of all bodies and unsent answers of one listener */
+#define LIMIT_HTTP_SMALL_ANSWER                                                                    \
+    (16u << 10) /* bytes; an answer of at most this size is always sent, whatever other bytes are  \
+                   held */
+#define LIMIT_HTTP_SMALL_BODY                                                                      \
+    (64u << 10) /* bytes; a body of at most this size is always accepted */
 #define LIMIT_HTTP_TRIM_BODY                                                                       \
     (8u << 20) /* after a body of this size, free memory goes back to the kernel. Some thousand    \
-                  whole nodes are that large; lists of names are shorter in any cluster, and would \
-                  be slowed down */
+                  whole nodes have this size. Requests with names only are shorter in any cluster; \
+                  they would be slowed down */
 #define LIMIT_HTTP_LARGE_BODY                                                                      \
-    (256u << 10) /* small questions do not wait for larger ones: 5,000 names take 218 KB */
+    (256u << 10) /* bodies up to this size do not wait for larger ones: 5,000 names take 218 KB */
 #define LIMIT_HTTP_LEAVING_PART                                                                    \
-    4 /* one part in so many may be held beyond the limit, until closed connections have given     \
+    4 /* a quarter of the limit may be held beyond the limit, until closed connections have given  \
          back their bytes */
-#define LIMIT_OPS_BYTES_IN_FLIGHT (64u << 20) /* bodies and answers of the ops listener */
+#define LIMIT_OPS_BYTES_IN_FLIGHT (64u << 20) /* bytes of bodies and answers, ops listener */
 #define LIMIT_HTTP_HEADER_BYTES                                                                    \
     (32u << 10) /* request line and headers; libmicrohttpd's pool per connection */
 #define LIMIT_HTTP_CONNECTIONS 512 /* (config) */
 #define LIMIT_HTTP_CONNECTIONS_PER_ADDRESS                                                         \
-    128 /* (config) if not verified; several API servers may share one NAT address */
-#define LIMIT_OPS_CONNECTIONS 64    /* of the ops listener */
-#define LIMIT_OTHER_DESCRIPTORS 512 /* files open beside connections: mostly to API servers */
+    128 /* (config) connections without a verified client; several API servers may share one NAT   \
+           address */
+#define LIMIT_OPS_CONNECTIONS 64 /* connections of the ops listener */
+#define LIMIT_OTHER_DESCRIPTORS                                                                    \
+    512 /* descriptors for other uses than a listener's connections: mostly connections to API     \
+           servers */
 #define LIMIT_FREE_DESCRIPTORS                                                                     \
-    128 /* when no more are left, listeners with more than a few connections make room first */
+    128 /* when only so many descriptors are free, a listener with more than a few connections     \
+           must close one for each new one */
 #define LIMIT_RESERVED_PART                                                                        \
-    4 /* if certificates are asked for, one in so many connections is for verified clients */
+    4 /* if a listener asks for certificates, a quarter of its connections is for verified ones */
 #define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */
 #define LIMIT_HTTP_REQUEST_MS                                                                      \
     10000 /* (config) from the end of the headers to the last byte of the answer */
@@ -285,68 +306,74 @@
     500 /* a request that takes longer is logged with its cause: half of a timeout of 1 s */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
     120000                  /* (config) keep-alive; Go clients hold idle connections for 90 s */
-#define LIMIT_PIPE_MS 10000 /* to wait for a pipe with a silent writer */
+#define LIMIT_PIPE_MS 10000 /* time to wait for a pipe with a silent writer */
 #define LIMIT_KEPT_PIPE_BYTES ((size_t)64 << 20) /* a larger pipe can be read only once */
-#define LIMIT_HANDLER_MS 30000 /* a handler that runs longer hangs, and /livez fails */
+#define LIMIT_HANDLER_MS 30000 /* a handler that runs longer counts as hung, and /livez fails */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* a refused body up to this size is read to its end, so that the client surely     \
                   sees the answer */
 
 /* TLS, before anything is trusted */
-#define LIMIT_TLS_HANDSHAKE_BYTES (64u << 10) /* one handshake message of a client's */
-#define LIMIT_TLS_CHAIN 16                    /* certificates in our chain, or in a client's */
-#define LIMIT_TLS_NAMES 64                    /* names looked at in a client's certificate */
+#define LIMIT_TLS_HANDSHAKE_BYTES (64u << 10) /* bytes of one handshake message from a client */
+#define LIMIT_TLS_CHAIN 16 /* certificates in our chain, or in a client's chain */
+#define LIMIT_TLS_NAMES 64 /* names looked at in a client's certificate */
 #define LIMIT_TLS_RECONNECT_S                                                                      \
-    600 /* a client should connect again so long before its certificate expires */
+    600 /* a client should connect again this time before its certificate expires */
 
 /* gRPC */
 #define LIMIT_GRPC_CONNECTIONS 1024u
-#define LIMIT_GRPC_CONNECTIONS_PER_ADDRESS 1000u /* of clients without a certificate */
-#define LIMIT_GRPC_ALL_BYTES (32u << 20)         /* of all connections, beyond the bytes of each */
-#define LIMIT_GRPC_SESSION_OWN_BYTES (32u << 10) /* of each connection, whatever others hold */
-#define LIMIT_GRPC_CALL_BYTES 1024u              /* of a call, besides its message */
-#define LIMIT_GRPC_BEGIN_MS 10000 /* for the handshake, and for the first bytes after it */
-#define LIMIT_GRPC_STREAMS 1000   /* calls of one connection at the same time */
-#define LIMIT_GRPC_WAITING 100u   /* of these: complete, and waiting for their turn */
+#define LIMIT_GRPC_CONNECTIONS_PER_ADDRESS 1000u /* without a client certificate */
+#define LIMIT_GRPC_ALL_BYTES                                                                       \
+    (32u << 20) /* bytes of all connections, beyond the own bytes of each connection */
+#define LIMIT_GRPC_SESSION_OWN_BYTES                                                               \
+    (32u << 10) /* own bytes of each connection, whatever other connections hold */
+#define LIMIT_GRPC_CALL_BYTES 1024u /* bytes counted for a call, besides its message */
+#define LIMIT_GRPC_BEGIN_MS 10000   /* time for the handshake, and for the first bytes after it */
+#define LIMIT_GRPC_STREAMS 1000     /* calls of one connection at the same time */
+#define LIMIT_GRPC_WAITING 100u     /* complete calls of one connection that wait for their turn */
 #define LIMIT_GRPC_HEADERS (16u << 10)
-#define LIMIT_GRPC_MESSAGE (4u << 20)        /* one request, as grpc-go has it */
-#define LIMIT_GRPC_SESSION_BYTES (16u << 20) /* requests of a connection, not answered yet */
-#define LIMIT_GRPC_ARENA (64u << 20)         /* memory of one call */
-#define LIMIT_GRPC_STEPS 1500000u            /* of one call: a hundredth of a second or two */
-#define LIMIT_GRPC_OUTPUT (64u << 10)        /* not sent yet; with more, nothing is read */
-#define LIMIT_GRPC_RECEIVE_MS 10000          /* until a request is complete */
-#define LIMIT_GRPC_SEND_MS 30000             /* until its answer is taken */
-#define LIMIT_GRPC_GONE_MS 20000             /* until a peer has acknowledged our bytes */
-#define LIMIT_GRPC_IGNORED (16u << 10) /* more bytes of an answered request; then it is reset */
-#define LIMIT_GRPC_OBJECT 256          /* kept of the metadata `object` */
-#define LIMIT_GRPC_PATH 128            /* of a path that is unknown, in errors */
-#define LIMIT_GRPC_TEXT 1024           /* kept of the text of a server's status */
+#define LIMIT_GRPC_MESSAGE (4u << 20)        /* bytes of one message; the default of grpc-go */
+#define LIMIT_GRPC_SESSION_BYTES (16u << 20) /* bytes of a connection's unanswered requests */
+#define LIMIT_GRPC_ARENA (64u << 20)         /* bytes of memory for one call */
+#define LIMIT_GRPC_STEPS 1500000u            /* steps of one call: 10 to 20 ms */
+#define LIMIT_GRPC_OUTPUT                                                                          \
+    (64u << 10)                     /* bytes not sent yet; while there are more, no input is read */
+#define LIMIT_GRPC_RECEIVE_MS 10000 /* time until a request is complete */
+#define LIMIT_GRPC_SEND_MS 30000    /* time until the client has taken the answer */
+#define LIMIT_GRPC_GONE_MS 20000    /* time until a peer has acknowledged our bytes */
+#define LIMIT_GRPC_IGNORED                                                                         \
+    (16u << 10) /* further bytes of an answered request; after them its stream is reset */
+#define LIMIT_GRPC_OBJECT 256 /* bytes kept of the metadata `object` */
+#define LIMIT_GRPC_PATH 128   /* bytes of an unknown path that errors show */
+#define LIMIT_GRPC_TEXT 1024  /* bytes kept of the text of a server's status */
 
-#define LIMIT_GRPC_ADDRESS 264    /* "host:port", with its NUL */
-#define LIMIT_GRPC_ORDERS 16384u  /* calls that wait for the dialer's thread */
-#define LIMIT_GRPC_DIAL_MS 5000   /* for one address: to connect, for TLS, for SETTINGS */
-#define LIMIT_GRPC_REDIAL_MS 1000 /* after the first failure; doubled after each, up to: */
+#define LIMIT_GRPC_ADDRESS 264   /* bytes of "host:port" with its NUL */
+#define LIMIT_GRPC_ORDERS 16384u /* calls that wait for the dialer's thread */
+#define LIMIT_GRPC_DIAL_MS 5000  /* time for one address: to connect, for TLS, for SETTINGS */
+#define LIMIT_GRPC_REDIAL_MS                                                                       \
+    1000 /* wait after the first failure; doubled after each failure, up to: */
 #define LIMIT_GRPC_REDIAL_MAX_MS 30000
-#define LIMIT_LOOKUPS 16u /* of host names at the same time */
+#define LIMIT_LOOKUPS 16u /* look-ups of host names at the same time */
 
 /* API server */
 #define LIMIT_KUBE_EVENT                                                                           \
-    (16u << 20) /* one watch event: 1.5 MiB of an object may be six times as much in JSON */
-#define LIMIT_KUBE_PAGE (64u << 20) /* one page of a list */
-#define LIMIT_KUBE_BODY (4u << 20)  /* any other answer */
-#define LIMIT_KUBE_PAGE_OBJECTS 500 /* asked for per page */
+    (16u << 20) /* bytes of one watch event: an object of 1.5 MiB may take six times as much in    \
+                   JSON */
+#define LIMIT_KUBE_PAGE (64u << 20) /* bytes of one page of a list */
+#define LIMIT_KUBE_BODY (4u << 20)  /* bytes of any other answer */
+#define LIMIT_KUBE_PAGE_OBJECTS 500 /* objects asked for per page */
 #define LIMIT_LISTED                                                                               \
     500000 /* objects in one list: a cluster may have 150,000 pods. A longer list does not end */
 #define LIMIT_LISTED_FEW                                                                           \
     100000 /* the same for kinds with fewer objects: 5,000 nodes, 10,000 namespaces, Services */
 #define LIMIT_LISTED_BYTES                                                                         \
-    (256u << 20) /* memory that one list, or the watch after it, may add. 150,000 pods, all        \
-                    different, add 62 MiB */
-#define LIMIT_KUBE_EXEC_BYTES (1u << 20)       /* output of a credential plugin */
+    (256u << 20) /* bytes of memory that one list, or the watch after it, may add. 150,000 pods,   \
+                    all different, add 62 MiB */
+#define LIMIT_KUBE_EXEC_BYTES (1u << 20)       /* bytes of a credential plugin's output */
 #define LIMIT_KUBE_EXEC_MS 60000               /* run time of a credential plugin */
-#define LIMIT_KUBE_CREDENTIAL_BYTES (1u << 20) /* a token, CA, certificate or key file */
+#define LIMIT_KUBE_CREDENTIAL_BYTES (1u << 20) /* bytes of a token, CA, certificate or key file */
 #define LIMIT_KUBECONFIG_ENTRIES                                                                   \
-    4096                           /* clusters, users or contexts of a file; plugin arguments      \
+    4096                           /* clusters, users, contexts or plugin arguments of a file      \
                                     */
 #define LIMIT_WRITES_IN_FLIGHT 64  /* writes sent to one API server at the same time */
 #define LIMIT_KUBE_STALE_MS 180000 /* (config) silence after which answers become "no opinion" */
