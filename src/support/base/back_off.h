@@ -8,9 +8,9 @@
 
 struct back_off {
     int64_t first_ms, longest_ms; /* without the random time */
-    unsigned jitter_percent;      /* the most that is added at random */
+    unsigned jitter_percent;      /* the random time is at most this percentage of the wait */
 };
 
-/* Returns the wait after a failure with so many `failures` before it. `random` is the state of
- * base/random.h; NULL with a jitter of 0. */
+/* Returns the wait in ms after a failure; `failures` is the number of failures before it. `random`
+ * is the state for base/random.h; it may be NULL if jitter_percent is 0. */
 int64_t back_off_ms(const struct back_off *b, unsigned failures, uint64_t *random);

@@ -16,7 +16,7 @@ struct clock { /* both are monotonic and thread-safe */
 /* The machine's clock; shared, never freed. */
 struct clock *clock_real(void);
 
-/* Returns the clock's nanoseconds, only to measure durations. */
+/* Returns the clock's time in nanoseconds, only to measure durations. */
 int64_t clock_ns(struct clock *clock);
 
 /* A clock for tests: stands still until a test moves it. Writes to at_ms are atomic. */
@@ -26,8 +26,8 @@ struct clock_fake {
 };
 void clock_fake_init(struct clock_fake *fake, int64_t at_ms);
 
-/* Returns nanoseconds of the machine's clock. */
+/* Returns the time of the machine's clock in nanoseconds. */
 int64_t clock_now_ns(void);
 
-/* Returns a seed for jitter: replicas that start together get different ones. */
+/* Returns a seed for jitter: replicas that start together get different seeds. */
 uint64_t clock_seed(void);

@@ -69,7 +69,7 @@ static int64_t number_behind(const char *path, struct str word) {
     return str_to_i64(digits, &number) ? number : -1;
 }
 
-/* Returns the last figure while a file cannot be read: the figures never fall. */
+/* Returns the last known figure if `now` is smaller or unknown: the figures never fall. */
 static int64_t latest(_Atomic int64_t *last, int64_t now) {
     int64_t before = atomic_load(last);
     while (now > before && !atomic_compare_exchange_weak(last, &before, now))
@@ -81,8 +81,8 @@ struct cpu_lack cpu_lack_read(void) {
     struct cpu_lack lack = {.waited_us = -1};
     lack.throttled_us =
         latest(&last_throttled_us, number_behind(stat_file, STR("\nthrottled_usec ")));
-    if (lack.throttled_us >= 0) /* the root group has no such figure, and its pressure is that of
-                                   the whole machine */
+    if (lack.throttled_us >= 0) /* the root group has no throttled time, and its pressure is the
+                                   pressure of the whole machine */
         lack.waited_us = latest(&last_waited_us, number_behind(pressure_file, STR("total=")));
     return lack;
 }

@@ -12,23 +12,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Microseconds; negative: not known. Throttled time is added up over processors. */
+/* Times in microseconds; negative: not known. The throttled time is the sum over all processors. */
 struct cpu_lack {
     int64_t throttled_us, waited_us;
 };
 
 /* Finds the group: `self` is "/proc/self/cgroup", `root` "/sys/fs/cgroup" outside of tests. */
 void cpu_lack_find(const char *self, const char *root);
-/* Returns the figures since the group was made. Reads two small files; without them both figures
- * are negative. */
+/* Returns both times since the group was made. Reads two small files; without them both figures are
+ * negative. */
 struct cpu_lack cpu_lack_read(void);
 
 /* Remembers the present figures, for the last CPU_LACK_KEPT calls. Call it about once a second. */
 enum { CPU_LACK_KEPT = 64 };
 void cpu_lack_poll(int64_t now_ns);
 /*
- * Returns the growth of the figures since `since_ns`, by the clock of the polls. *ret_over_ns: the
- * exact period, from the last poll before that time, or from the oldest one that is remembered.
- * Before the first poll both figures are negative.
+ * Returns how much the figures have grown since `since_ns`, a time of the clock that
+ * cpu_lack_poll() gets. Sets *ret_over_ns to the exact period: it begins at the last poll before
+ * `since_ns`, or at the oldest remembered poll. Before the first poll both figures are negative.
  */
 struct cpu_lack cpu_lack_since(int64_t since_ns, int64_t now_ns, int64_t *ret_over_ns);

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * A signed sum of numbers with units (ns, us, ms, s, m, h); only "0" may lack one. Nine digits of a
- * fraction count, more are ignored. Returns 0, or -EINVAL with only the reason: "a number needs a
- * unit". upstream: Go's time.ParseDuration.
+ * Reads a signed sum of numbers with units (ns, us, ms, s, m, h); only "0" needs no unit. Digits of
+ * a fraction after the ninth are ignored. Returns 0, or -EINVAL with a sentence that has only the
+ * reason: "a number needs a unit". upstream: Go's time.ParseDuration.
  */
 int duration_parse(struct str text, int64_t *ret_ns, struct err *err) MUST_CHECK;
 

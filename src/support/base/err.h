@@ -9,8 +9,8 @@
  *
  * Callers add context on the way up with err_wrap(), which puts "what: " in front. Only the place
  * that decides (a handler, a command, the file source) prints it, once. The struct lives on the
- * caller's stack and owns its text; nothing is freed. `err` may be NULL where the caller does not
- * care. Output parameters are untouched on failure.
+ * caller's stack and owns its text; nothing is freed. `err` may be NULL if the caller does not need
+ * the sentence. Output parameters are untouched on failure.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ struct err {
  * ...)` reads well. */
 int err_set(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* As err_set for a failed system call: appends ": " and the text of errno `errnum` (positive).
- * Returns -errnum. */
+/* The same as err_set() for a failed system call: appends ": " and the text of errno `errnum`
+ * (positive). Returns -errnum. */
 int err_set_errno(struct err *err, int errnum, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* Puts "<formatted>: " in front of err's text. Returns err->code (or -EIO when err is NULL). */

@@ -43,7 +43,7 @@ static int copy_given(const struct given_file *file, size_t max, struct strbuf *
 
 static void close_fd(int *fd) {
     if (*fd >= 0)
-        (void)close(*fd); /* nothing to lose: it was read, or is already synced */
+        (void)close(*fd); /* a failure loses nothing: the file was read, or is already synced */
 }
 
 /*
@@ -138,7 +138,7 @@ static void keep_pipe(const char *path, struct str bytes) {
     struct kept_pipe *kept = calloc(1, sizeof *kept);
     char *name = kept != NULL ? str_dup(str_of(path)) : NULL;
     char *copy = name != NULL ? str_dup(bytes) : NULL;
-    if (copy == NULL) { /* the next reading reports an empty pipe */
+    if (copy == NULL) { /* the next call reports an empty pipe */
         free(name);
         free(kept);
         return;
@@ -147,7 +147,7 @@ static void keep_pipe(const char *path, struct str bytes) {
     kept_pipes = kept;
 }
 
-/* Reads a pipe, or its bytes of before. */
+/* Reads a pipe, or returns the bytes that an earlier call has read from it. */
 static int read_once(const char *path, size_t max, struct strbuf *out, struct err *err) {
     const size_t had = out->n;
     const struct kept_pipe *kept;

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 
 /* Appends the file's bytes to out, all or none. Returns 0, -EFBIG if it has more than max bytes,
- * -ENOMEM if out cannot take them, or the errno of open/read. Reads a pipe to its end; -ENODATA
- * without a writer, -ETIMEDOUT if its writer writes nothing for LIMIT_PIPE_MS. The bytes of a
- * shell's `<(...)` are kept, at most LIMIT_KEPT_PIPE_BYTES of each, so that it can be read again.
- * Any thread. */
+ * -ENOMEM if out cannot take them, or the errno of open/read. Reads a pipe to its end; returns
+ * -ENODATA if the pipe has no writer, -ETIMEDOUT if its writer writes nothing for LIMIT_PIPE_MS.
+ * The bytes of a shell's `<(...)` pipe are kept, at most LIMIT_KEPT_PIPE_BYTES for each pipe, so
+ * that it can be read again. Any thread. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
 /* For tests: sets the wait for a silent pipe. Call it before there are threads. */
 void file_set_pipe_patience(int ms);
@@ -30,11 +30,11 @@ struct given_file {
     struct str bytes;
 };
 void file_give(const struct given_file *files, size_t count);
-/* Did file_give() name this path? One comparison for each given file. */
+/* Did file_give() name this path? Costs one comparison for each given file. */
 bool file_is_given(const char *path);
 
 /* Writes a temporary file with this mode beside `path`, syncs it and renames it over `path`:
- * readers see the old bytes or the new. */
+ * readers see either the old bytes or the new bytes. */
 int file_write_atomic(const char *path, struct str bytes, mode_t mode, struct err *err) MUST_CHECK;
 
 /*

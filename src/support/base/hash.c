@@ -99,7 +99,7 @@ struct hash128 hash_bytes128(const void *bytes, size_t n) {
     return end128(absorb(bytes, n, 0xee));
 }
 
-/* ---- of several parts ---- */
+/* ---- hashes of several parts ---- */
 
 struct hash_state hash_begin(void) {
     return begin(0x11); /* hash_bytes() starts from another state */

@@ -11,7 +11,7 @@
 
 uint64_t hash_bytes(const void *bytes, size_t n);
 
-/* 128 bits: enough to stand for the string itself. */
+/* 128 bits are enough to store the hash instead of the string. */
 struct hash128 {
     uint64_t a, b;
 };
@@ -33,10 +33,11 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value) {
 }
 
 /*
- * A hash of several parts, quicker than to hash each and to mix the hashes: begin, add the parts,
- * end. The border between two strings counts: {"ab", "c"} is not {"a", "bc"}. A string and a number
- * may give the same hash, so all keys of one table must have their numbers at the same places. Then
- * the 128 bits stand for the parts themselves, even in one table with hashes of single strings.
+ * A hash of several parts: begin, add the parts, end. This is quicker than hashing each part and
+ * mixing the hashes. The border between two strings counts: {"ab", "c"} is not {"a", "bc"}. A
+ * string and a number may give the same hash, so all keys of one table must have their numbers at
+ * the same places. Then 128 bits of the hash can be stored instead of the parts, even in one table
+ * with hashes of single strings.
  */
 struct hash_state {
     uint64_t v0, v1, v2, v3;

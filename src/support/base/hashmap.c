@@ -1,9 +1,9 @@
 /*
  * Linear probing in the order of the hashes: the larger a hash, the later its home slot, and
- * entries of one run are sorted. So a search ends at the first larger hash, even if the next free
- * slot is far away. Therefore large maps can be nearly full, and growing is one walk over both
- * arrays. Nothing wraps around: behind the home slots are more slots for entries that are pushed
- * there; the last of them stays free.
+ * entries of one run are sorted. So a search ends at the first entry with a larger hash, even if
+ * the next free slot is far away. Therefore large maps can be nearly full, and growing is one walk
+ * over both arrays. Nothing wraps around: more slots follow the home slots and take the entries
+ * that are pushed there; the last slot stays free.
  */
 #include "base/hashmap.h"
 
@@ -13,8 +13,9 @@
 #include <string.h>
 
 struct hashmap_slot {
-    uint32_t hash; /* folded; growing needs no more. UINT32_MAX: free */
-    uint32_t id;   /* HASHMAP_NONE: free */
+    uint32_t
+        hash;    /* folded; growing needs no other part of the hash. UINT32_MAX: the slot is free */
+    uint32_t id; /* HASHMAP_NONE: the slot is free */
 };
 
 static const struct hashmap_slot free_slot = {UINT32_MAX, HASHMAP_NONE};
@@ -30,8 +31,8 @@ static uint32_t next_cap(uint32_t cap) {
     return cap == 0 ? 16 : cap < LARGE ? cap * 2 : cap + cap / 4;
 }
 
-/* Returns the number of all slots, with those behind the homes. There are enough: random hashes
- * push no entry that far. */
+/* Returns the number of all slots, with the slots behind the home slots. There are enough slots:
+ * random hashes push no entry beyond the last. */
 static uint32_t slots_of(uint32_t cap) {
     return cap + cap / 64 + 16;
 }
@@ -60,8 +61,8 @@ uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_equal_fn *
     return HASHMAP_NONE;
 }
 
-/* Copies all entries, in their order, to free slots of a larger map. Returns false if they are
- * pushed too far beyond its homes. */
+/* Copies all entries, in their order, to free slots of a larger map. Returns false if entries are
+ * pushed beyond the last slot. */
 static bool copy_all(const struct hashmap *from, struct hashmap *to) {
     uint32_t at = 0, end = slots_of(to->cap) - 2;
     for (uint32_t i = 0; from->cap > 0 && i < slots_of(from->cap); i++) {

@@ -17,7 +17,7 @@ struct hashmap_slot;
 
 struct hashmap {
     struct hashmap_slot *slots; /* owned */
-    uint32_t cap;               /* home slots of hashes; some more slots are behind them */
+    uint32_t cap;               /* number of home slots of hashes; some more slots follow them */
     uint32_t count;
 };
 

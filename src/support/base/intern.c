@@ -6,18 +6,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The head has 12 bytes, so an entry with a string of up to 12 bytes takes 32 bytes with malloc()'s
- * part. */
+/* The members before the string take 12 bytes, so an entry with a string of up to 12 bytes takes 32
+ * bytes of the heap, with malloc()'s own bytes. */
 struct intern_entry {
     uint32_t hash; /* folded */
     uint32_t refs;
     uint32_t n;
-    char bytes[]; /* aligned for ids */
+    char bytes[]; /* aligned, so that it can also hold ids */
 };
 
 union intern_place {
     struct intern_entry *entry;
-    uintptr_t next_free; /* twice the next free id, plus one: no entry has such an address */
+    uintptr_t next_free; /* twice the next free id, plus one: an odd number, which is never the
+                            address of an entry */
 };
 
 static bool is_free(union intern_place place) {
@@ -30,7 +31,7 @@ static bool entry_equal(const void *ctx, uint32_t id, const void *key) {
     return str_eq(intern_str(t, id), *s);
 }
 
-/* Returns the bytes that an entry takes, with the parts of malloc() and the index. */
+/* Returns the bytes that an entry takes, with the bytes for malloc() and for the index. */
 static uint64_t bytes_of(const struct intern_entry *entry) {
     enum { BESIDE = 32 };
     return sizeof *entry + entry->n + BESIDE;

@@ -16,10 +16,10 @@ union intern_place;
 struct intern {
     struct hashmap index;
     union intern_place *places; /* by id; owned */
-    uint32_t count, cap;        /* ids handed out so far, room */
+    uint32_t count, cap;        /* count: ids handed out so far; cap: ids for which there is room */
     uint32_t free_count;
     uint32_t free_head; /* first of the unused ids, if any */
-    uint64_t bytes;     /* of the strings with their places; also of sets of ids (label_set.h) */
+    uint64_t bytes; /* bytes of the strings with their places; also of sets of ids (label_set.h) */
 };
 
 /* Returns the id of s, or INTERN_NONE if it is not interned. Takes no reference. */

@@ -73,7 +73,7 @@ static void read_item(struct json_reader *r, const struct json_field *field, cha
     json_fields(r, &field->rows, item);
 }
 
-/* Reads the items of a row's list; NULL without any, or after an error. */
+/* Reads the items of a row's list. Returns NULL if there are no items, or after an error. */
 static void *read_items(struct json_reader *r, const struct json_field *list, uint32_t *ret_count) {
     char *items = NULL;
     uint32_t count = 0, cap = 0;
@@ -127,7 +127,7 @@ static void read_field(struct json_reader *r, const struct json_field *field, ch
         break;
     case JSON_KIND_TEXTS:
         texts = json_string_array(r, field->most, (uint32_t *)(into + field->count_at));
-        memcpy(at, &texts, sizeof texts); /* the member's texts are const, mostly */
+        memcpy(at, &texts, sizeof texts); /* most members are declared as pointers to const texts */
         break;
     case JSON_KIND_OBJECT:
         json_fields(r, &field->rows, at);

@@ -27,15 +27,15 @@ enum json_field_kind {
     JSON_KIND_TEXT,    /* struct str */
     JSON_KIND_FLAG,    /* bool */
     JSON_KIND_INTEGER, /* an integer of 4 or 8 bytes */
-    JSON_KIND_WORD,    /* the number of a word in a list, as bool, or as integer or enum of 4
-                          bytes */
-    JSON_KIND_TIME,    /* int64_t: a date-time, in milliseconds since 1970; null changes nothing */
-    JSON_KIND_TEXTS,   /* struct str *, and their count */
+    JSON_KIND_WORD, /* the index of a word in a list; the member is a bool, or an integer or enum of
+                       4 bytes */
+    JSON_KIND_TIME, /* int64_t: a date-time, in milliseconds since 1970; null changes nothing */
+    JSON_KIND_TEXTS,   /* struct str *: an array of strings; and their count */
     JSON_KIND_OBJECT,  /* an object with its own rows */
     JSON_KIND_LIST,    /* an array of structs with their own rows, or a function; their count */
-    JSON_KIND_RAW,     /* struct str: the bytes as in the text, also of null */
-    JSON_KIND_CALL,    /* anything, read by a function */
-    JSON_KIND_REFUSED, /* anything, also null: an error */
+    JSON_KIND_RAW,     /* struct str: the bytes of the value as in the text, also if it is null */
+    JSON_KIND_CALL,    /* any value, read by a function */
+    JSON_KIND_REFUSED, /* any value, also null, is an error */
 };
 
 struct json_field;
@@ -45,21 +45,21 @@ struct json_rows {
 };
 
 struct json_field {
-    struct str name; /* p NULL: the row is for each member that the rows before do not name */
+    struct str name; /* p NULL: the row applies to each member that no row before it names */
     enum json_field_kind kind;
     size_t at, size; /* offset and size of the struct's member, in bytes */
     size_t count_at; /* TEXTS, LIST: place of the uint32_t count */
     int64_t min, max;
-    size_t given;   /* 1 + offset of a bool that becomes true if the value is not null; 0: no such
-                       bool */
+    size_t given; /* 1 + offset of a bool that becomes true if the value is not null; 0: there is no
+                     bool */
     int64_t absent; /* INTEGER, WORD: the value for null. INTEGER, WORD, TIME: also the value in a
                        list item without the member */
     const char *const *words; /* see json_word() */
     uint32_t word_count;
-    uint32_t most;         /* TEXTS, LIST: more items are an error */
+    uint32_t most;         /* TEXTS, LIST: the greatest number of items; more are an error */
     size_t item_size;      /* LIST */
     struct json_rows rows; /* OBJECT, LIST */
-    json_read_fn *read;    /* CALL; LIST: reads an item, instead of rows */
+    json_read_fn *read;    /* CALL: reads the value. LIST: reads an item, if there are no rows */
     const char *refusal;   /* REFUSED: the text of the error */
 };
 
@@ -68,7 +68,8 @@ struct json_field {
 #define JSON_SUB_ROWS(fields)                                                                      \
     { fields, sizeof(fields) / sizeof(fields)[0] }
 
-/* The struct's member; a row of a kind that does not fit the member does not compile. */
+/* Names the struct's member. A row does not compile if its kind does not fit the type of the
+ * member. */
 #define JSON_MEMBER(type, member) (((type *)NULL)->member)
 #define JSON_HOLDS(type, member, other)                                                            \
     __builtin_types_compatible_p(__typeof__(JSON_MEMBER(type, member)), other)
@@ -153,7 +154,7 @@ struct json_field {
         JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_CALL, .read = (function),             \
                                            JSON_GIVEN(type, flag)                                  \
     }
-/* The function gets the whole struct. */
+/* The function gets a pointer to the whole struct, not to a member. */
 #define JSON_CALL_WHOLE(text, function)                                                            \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_CALL, .read = (function) }
 /* The member is an error with this text, such as "moved to spec.pods". */
@@ -163,24 +164,25 @@ struct json_field {
 #define JSON_NO_OTHERS                                                                             \
     { .kind = JSON_KIND_REFUSED, .refusal = "unknown field" }
 
-/* Reads an object (or null) into the struct at `into`; without a JSON member nothing changes. */
+/* Reads an object (or null) into the struct at `into`; what the object does not name stays
+ * unchanged. */
 void json_fields(struct json_reader *r, const struct json_rows *rows, void *into);
 
 /*
- * Reads an array (or null) of at most `limit` items: `item` reads one into its zeroed place. The
- * items are in the arena; NULL without any.
+ * Reads an array (or null) of at most `limit` items: the function `item` reads each item into
+ * zeroed memory. The items are in the arena; returns NULL if there are no items.
  */
 void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit, json_read_fn *item,
                     uint32_t *ret_count);
 
 /*
- * Reads a string that must be one of `words`, letter by letter, and returns its number; null counts
- * as `absent`. Any other word is an error of the reader, with the nearest word if one is near
- * ("'BuildIn': did you mean 'BuiltIn'?"), else with the whole list. If the empty word is allowed,
- * it is the last.
+ * Reads a string that must be equal to one of `words`, and returns the index of that word; for null
+ * it returns `absent`. Any other string is an error of the reader: the sentence has the nearest
+ * word, if a word is near ("'BuildIn': did you mean 'BuiltIn'?"), else the whole list. If the empty
+ * word is allowed, it must be the last word.
  */
 uint32_t json_word(struct json_reader *r, const char *const *words, uint32_t count,
                    uint32_t absent);
 
-/* Reads a date-time, in milliseconds since 1970. Returns false after null or an error. */
+/* Reads a date-time as milliseconds since 1970. Returns false after null or an error. */
 bool json_time(struct json_reader *r, int64_t *ret_ms);

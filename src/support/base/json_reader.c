@@ -32,7 +32,7 @@ static int no_memory(const struct json_reader *r, struct err *err) {
 void json_fail(struct json_reader *r, const char *fmt, ...) {
     if (json_failed(r))
         return;
-    if (arena_failed(r->arena)) { /* the true cause of all later errors */
+    if (arena_failed(r->arena)) { /* the full arena is the true cause of all later errors */
         (void)no_memory(r, &r->error);
         return;
     }
@@ -169,8 +169,8 @@ static int hex4(const char *p) {
     return value;
 }
 
-/* Reads the code point of the \u escape at r->p (on the 'u'), with its second surrogate; moves past
- * it. Returns -1 after an error. */
+/* Reads the code point of the \u escape; r->p points to the 'u'. Reads a second surrogate too, if
+ * the first needs one. Moves past them. Returns -1 after an error. */
 static int32_t unicode_escape(struct json_reader *r) {
     int unit = r->end - r->p >= 5 ? hex4(r->p + 1) : -1;
     if (unit < 0) {
@@ -214,8 +214,8 @@ static size_t utf8_encode(int32_t code, char out[4]) {
     return 4;
 }
 
-/* Writes the escape at r->p (after the backslash) as bytes to out; moves past it. Returns 0 after
- * an error. */
+/* Decodes the escape at r->p (which points behind the backslash) to out, and moves past it. Returns
+ * the number of bytes; 0 after an error. */
 static size_t escape(struct json_reader *r, char out[4]) {
     if (r->p == r->end) {
         json_fail(r, "the text ends inside a string");
@@ -238,7 +238,8 @@ static size_t escape(struct json_reader *r, char out[4]) {
 
 /*
  * Moves over the string that starts at r->p, and checks it. Decoded bytes go to `out` unless it is
- * NULL; without escapes they are the bytes of the text. *ret_escapes: it has escapes.
+ * NULL; without escapes they are the bytes of the text. Sets *ret_escapes to true if the string has
+ * escapes.
  */
 static bool scan_string(struct json_reader *r, char *out, size_t *ret_n, bool *ret_escapes) {
     size_t n = 0;
@@ -359,7 +360,8 @@ static bool number_here(struct json_reader *r, struct str *ret_text, bool *ret_w
 
 /* ---- values ---- */
 
-/* Is the next value of the wanted kind after blanks? Otherwise it is null or an error. */
+/* Skips blanks. Is the next value of the wanted kind? If it is not, it must be null, or an error is
+ * recorded. */
 static bool other_is(struct json_reader *r, enum json_kind wanted) {
     enum json_kind kind = json_peek(r);
     if (kind == wanted)
@@ -371,8 +373,8 @@ static bool other_is(struct json_reader *r, enum json_kind wanted) {
     return false;
 }
 
-/* Is the next value of this kind? Such a value always begins with the byte `first`. Null counts as
- * absent and is consumed. */
+/* Is the next value of this kind? A value of this kind always begins with the byte `first`. Null
+ * counts as absent and is consumed. */
 static inline bool next_begins(struct json_reader *r, enum json_kind wanted, char first) {
     return (!json_failed(r) && r->p < r->end && *r->p == first) || other_is(r, wanted);
 }
@@ -455,7 +457,7 @@ static bool member_name(struct json_reader *r, struct str *ret_key) {
     struct str key = string_here(r);
     if (json_failed(r) || arena_failed(r->arena))
         return false;
-    if (key.p != quote + 1 && str_find(key, '\0') != SIZE_MAX) { /* only an escape can be a NUL */
+    if (key.p != quote + 1 && str_find(key, '\0') != SIZE_MAX) { /* only an escape can make a NUL */
         json_fail(r, "NUL in a member name");
         return false;
     }
@@ -465,7 +467,7 @@ static bool member_name(struct json_reader *r, struct str *ret_key) {
     return true;
 }
 
-/* Prepares for the caller to read the next value. */
+/* Moves to the next value, which the caller may then read. */
 static inline bool begin_value(struct json_reader *r) {
     blanks(r);
     r->value = r->p;
@@ -582,7 +584,8 @@ static void skip_one(struct json_reader *r) {
     }
 }
 
-/* Checks the next member's name but, unlike json_member(), does not decode it: nobody reads it. */
+/* Checks the next member's name but, unlike json_member(), does not decode it, because nobody reads
+ * the name. */
 static bool skip_name(struct json_reader *r) {
     struct str key;
     if (plain_member(r, &key))
@@ -619,7 +622,7 @@ struct str json_skip(struct json_reader *r) {
 
 void json_fail_kind(struct json_reader *r, struct str kind, struct str expected) {
     struct json_reader ahead = *r;
-    (void)json_skip(&ahead); /* errors stay in it */
+    (void)json_skip(&ahead); /* errors stay in `ahead` */
     if (json_failed(&ahead))
         *r = ahead;
     else
@@ -643,13 +646,14 @@ struct str json_peek_member(const struct json_reader *r, struct str name) {
     struct str key;
     if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
         return (struct str){0};
-    while (json_member(&ahead, &key)) /* the real pass reports a broken document */
+    while (json_member(&ahead, &key)) /* the later, real pass reports a broken document */
         if (str_eq(key, name) && json_peek(&ahead) == JSON_STRING)
             return json_string(&ahead);
     return (struct str){0};
 }
 
-/* Reads the next elements that are quick to read, and moves behind the last of them. */
+/* Reads the next elements as long as they are quick to read, and moves behind the last element
+ * read. Returns their number. */
 static uint32_t quick_elements(struct json_reader *r, struct str *items, uint32_t room) {
     const char *at = r->p, *after;
     if (!r->first && at < r->end && *at++ != ',')
@@ -671,7 +675,8 @@ struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *r
     *ret_count = 0;
     if (!json_array(r))
         return NULL;
-    const char *close = memchr(r->p, ']', (size_t)(r->end - r->p)); /* usually of this array */
+    const char *close =
+        memchr(r->p, ']', (size_t)(r->end - r->p)); /* usually the end of this array */
     size_t guess = (size_t)((close != NULL ? close : r->end) - r->p) / USUAL_BYTES + 1;
     uint32_t count = 0, cap = guess < limit ? (uint32_t)guess : limit;
     struct str *items = arena_array_unset(r->arena, cap, sizeof *items);

@@ -12,9 +12,10 @@
  * skips a value that was not read. Like Go's decoder, every typed read treats `null` as an absent
  * value: it returns an empty string, zero or false, or does not enter the container.
  *
- * Errors are sticky: after the first, every call returns at once with an empty answer, loops end by
- * themselves, and the decoder asks json_finish() or json_check() once. The sentence names the path
- * and the byte: "Pod.spec.nodeName: expected a string, found a number, at byte 412".
+ * Errors are sticky: after the first error, every call returns at once with an empty answer, so
+ * loops end by themselves, and the decoder calls json_finish() or json_check() once, at its end.
+ * The error's sentence names the path and the byte: "Pod.spec.nodeName: expected a string, found a
+ * number, at byte 412".
  *
  * Refused: invalid UTF-8, raw control characters, numbers such as `012` or `1.`, lone surrogates,
  * NUL in member names, a byte order mark, text after the value, more than LIMIT_JSON_DEPTH levels.
@@ -38,7 +39,7 @@ enum json_kind {
     JSON_OBJECT,
 };
 
-enum { JSON_PATH_LEVELS = 24 }; /* how deep an error can name its path */
+enum { JSON_PATH_LEVELS = 24 }; /* levels of the path that an error can name */
 
 struct json_reader {
     const char *begin, *p, *end;
@@ -57,7 +58,7 @@ struct json_reader {
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena,
                       const char *root);
 
-/* Returns the kind of the next value; consumes nothing but blanks. */
+/* Returns the kind of the next value; consumes only blanks. */
 enum json_kind json_peek(struct json_reader *r);
 
 /* Enters the next object or array. Returns false after null (consumed) or an error. */
@@ -68,8 +69,8 @@ bool json_array(struct json_reader *r);
 bool json_member(struct json_reader *r, struct str *ret_key);
 bool json_element(struct json_reader *r);
 
-struct str json_string(struct json_reader *r); /* in the text or the arena; valid as long as both
-                                                  are */
+struct str json_string(struct json_reader *r); /* in the text or the arena; valid as long as the
+                                                  text and the arena are */
 bool json_bool(struct json_reader *r);
 /* Reads a whole number within [min, max], written without fraction or exponent. */
 int64_t json_integer(struct json_reader *r, int64_t min, int64_t max);
@@ -82,33 +83,33 @@ struct str json_skip(struct json_reader *r);
 /* Consumes a null if there is one. */
 bool json_null(struct json_reader *r);
 
-/* Refuses the next object because of its kind `kind`. If the object is malformed, the error is
- * about that instead, because its kind is not certain. */
+/* Refuses the next object because its kind is `kind`. If the object is malformed, the error reports
+ * the malformed part instead, because the kind is not certain. */
 void json_fail_kind(struct json_reader *r, struct str kind, struct str expected);
 
-/* Refuses the next object if it names another kind or another apiVersion than these. */
+/* Refuses the next object if its kind or its apiVersion differs from the given one. */
 void json_check_type(struct json_reader *r, struct str api_version, struct str kind);
 
-/* Returns the string in member `name` of the next object, "" if none; the reader does not move.
- * Costs a skip over the members before it. */
+/* Returns the string in member `name` of the next object, "" if it has no such string; the reader
+ * does not move. Skips the members before it, so it costs their length. */
 struct str json_peek_member(const struct json_reader *r, struct str name);
 
-/* Reads an array (or null) of at most `limit` strings, in the arena; NULL without any. The first
- * size of the array is a guess from the text. */
+/* Reads an array (or null) of at most `limit` strings into the arena; returns NULL if there are no
+ * strings. The first size of the array is guessed from the text. */
 struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *ret_count);
 
-/* Returns the bytes from the start of the text to the reader. */
+/* Returns the offset of the reader in the text, in bytes. */
 static inline size_t json_offset(const struct json_reader *r) {
     return (size_t)(r->p - r->begin);
 }
 
-/* Adds the decoder's own error about the last value to the reader. The sentence gets the path in
- * front and the byte at the end. */
+/* Records the decoder's own error about the last value. The sentence gets the path in front and the
+ * byte offset at the end. */
 void json_fail(struct json_reader *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static inline bool json_failed(const struct json_reader *r) {
     return r->error.code != 0;
 }
 /* Returns 0 or the first error, copied to err. Also reports a failed arena. */
 int json_check(const struct json_reader *r, struct err *err) MUST_CHECK;
-/* As json_check, and the text must have ended. */
+/* The same as json_check(), and it is an error if more text follows. */
 int json_finish(struct json_reader *r, struct err *err) MUST_CHECK;

@@ -54,7 +54,7 @@ static bool is_special(unsigned char c) {
 }
 
 /* Strings are checked 16 bytes at a time. The last step overlaps the one before: reading some bytes
- * again costs less than an extra loop for the rest of every string. */
+ * again costs less than an extra loop for the last bytes of every string. */
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
 static bytes16 special_of(const char *p) {
