@@ -28,7 +28,7 @@ static bool take_line(struct line_reader *l, struct str *ret) {
     return true;
 }
 
-/* Takes the rest of the text, a line without a newline, at the end of input. */
+/* At the end of input, returns the remaining text as a last line without a newline. */
 static bool take_last(struct line_reader *l, struct str *ret) {
     *ret = (struct str){.n = l->text.n - l->begin};
     if (ret->n > 0)

@@ -1,6 +1,7 @@
 /*
- * Reads lines of a descriptor, each as soon as it is complete: the writer may wait for the answer
- * to a line before it writes the next. Skips a line that is too long. Not thread-safe.
+ * Reads lines from a descriptor, and returns each line as soon as it is complete: the writer may
+ * wait for the answer to a line before it writes the next line. Skips a line that is too long. Not
+ * thread-safe.
  */
 #pragma once
 
@@ -11,8 +12,8 @@ struct line_reader {
     int fd;             /* borrowed; reading blocks */
     size_t max;         /* bytes of a line without its newline */
     struct strbuf text; /* owned: bytes that were read and not returned */
-    size_t begin;       /* of the next line in `text` */
-    size_t looked;      /* bytes of that line without a newline */
+    size_t begin;       /* offset of the next line in `text` */
+    size_t looked;      /* bytes of that line that were searched for a newline */
     bool skipping;      /* skips the rest of a line that is too long */
     bool ended;
 };

@@ -11,7 +11,7 @@ struct list {
     struct list *next, *previous;
 };
 
-/* The struct of this type that has `link` as its member. */
+/* Returns the struct of this type that contains `link` as its member `member`. */
 #define LIST_ITEM(type, member, link) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 /* Makes an empty list, or an item in no list. */

@@ -38,7 +38,7 @@ static _Thread_local struct {
 struct line {
     size_t n;
     bool json;
-    bool cut; /* a part did not fit: only the tail is still added */
+    bool cut; /* a part did not fit: only the tail may still be added */
     char bytes[LIMIT_LOG_LINE];
 };
 
@@ -69,7 +69,7 @@ static size_t room(const struct line *line) {
     return line->n < sizeof line->bytes - TAIL ? sizeof line->bytes - TAIL - line->n : 0;
 }
 
-/* Adds the bytes if they fit whole. */
+/* Adds all bytes, or none if they do not fit. */
 static void add(struct line *line, const char *bytes, size_t n) {
     if (line->cut || n > room(line)) {
         line->cut = true;
@@ -83,7 +83,7 @@ static void add_cstr(struct line *line, const char *text) {
     add(line, text, strlen(text));
 }
 
-/* Adds to the tail, whose room is kept free. */
+/* Adds text to the tail, for which room is kept free. */
 static void add_tail(struct line *line, const char *text) {
     memcpy(line->bytes + line->n, text, strlen(text));
     line->n += strlen(text);
@@ -183,7 +183,7 @@ static void add_head(struct line *line, enum log_level level, const char *messag
     struct timespec now;
     struct tm utc;
     (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail on Linux */
-    (void)gmtime_r(&now.tv_sec, &utc);         /* fails in the year 2^31 */
+    (void)gmtime_r(&now.tv_sec, &utc);         /* fails only after the year 2^31 */
     char date[32], text[48];
     (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
     (void)snprintf(text, sizeof text, "%s.%03dZ", date, (int)(now.tv_nsec / 1000000));
@@ -218,7 +218,8 @@ static void add_trace(struct line *line) {
         add_field(line, &(struct log_field)LOG_STR("traceparent", traceparent));
 }
 
-/* May this site write now? *ret_dropped: lines it lost in the window that has just ended. */
+/* May this site write now? Sets *ret_dropped to the number of lines it lost in the window that has
+ * just ended. */
 static bool admit(struct log_site *site, uint32_t *ret_dropped) {
     struct clock *clock = settings.clock != NULL ? settings.clock : clock_real();
     int64_t now_ms = clock->now_ms(clock);

@@ -27,7 +27,7 @@ enum log_format { LOG_LOGFMT, LOG_JSON };
 
 struct log_field {
     const char *key; /* literal */
-    struct str text; /* when is_number is false */
+    struct str text; /* used if is_number is false */
     int64_t number;
     bool is_number;
 };
@@ -37,10 +37,10 @@ struct log_site { /* the state of the rate limit: one static struct for each cal
     _Atomic uint32_t lines;
 };
 
-/* Call it once at start-up, before there are threads; defaults are LOG_INFO, LOG_LOGFMT, file
- * descriptor 2. */
+/* Sets up the log. Call it once at start-up, before there are threads. The defaults are LOG_INFO,
+ * LOG_LOGFMT and file descriptor 2. */
 void log_setup(enum log_level least, enum log_format format, int fd);
-/* Sets only the least level: any thread, any time. */
+/* Changes only the least level. Any thread may call it at any time. */
 void log_set_level(enum log_level least);
 enum log_level log_level(void);
 /* Sets the clock of the rate limit, for tests; the default is the real clock. Call it before there
@@ -49,7 +49,7 @@ void log_use_clock(struct clock *clock);
 /*
  * From now on this thread's lines have a field `traceparent`, if `fn` returns a W3C trace header.
  * `fn` is called only for lines that are written. The text comes from a client, so a text that is
- * no such header is left out. `fn` NULL: no field any more.
+ * not a valid header is left out. If `fn` is NULL, later lines have no such field.
  */
 typedef struct str log_trace_fn(const void *ctx);
 void log_trace(log_trace_fn *fn, const void *ctx);
@@ -62,7 +62,7 @@ void log_write(struct log_site *site, enum log_level level, const char *message,
     { .key = (k), .text = (v) }
 #define LOG_CSTR(k, v)                                                                             \
     { .key = (k), .text = str_of(v) }
-/* Left out if `v` is NULL. */
+/* The field is left out if `v` is NULL. */
 #define LOG_CSTR_IF(k, v)                                                                          \
     { .key = (v) != NULL ? (k) : NULL, .text = str_of(v) }
 #define LOG_INT(k, v)                                                                              \

@@ -82,8 +82,8 @@ bool lru_fits(const struct lru *l, const struct cost *cost) {
     return !over_share(l, &alone) && !over(cost->steps, l->limits.owner_steps);
 }
 
-/* Returns the record to evict, or POOL_NONE. `own_only`: the asking owner's limit is exceeded, not
- * the limit of all. */
+/* Returns the record to evict, or POOL_NONE. `own_only`: only the asking owner's own limit is
+ * exceeded, not the common limit. */
 static uint32_t victim(struct lru *l, uint32_t asker, bool asker_over, bool own_only) {
     uint32_t own = POOL_NONE, of_large = POOL_NONE, any = POOL_NONE;
     l->work += l->pool->count;
@@ -127,7 +127,7 @@ bool lru_make_room(struct lru *l, uint64_t owner, const struct cost *cost) {
 /* ---- records ---- */
 
 static void change(struct lru_sum *sum, const struct cost *cost, bool add) {
-    /* subtracts modulo 2^64: the sum stays right */
+    /* unsigned arithmetic: adding the negative value subtracts */
     sum->count += add ? 1 : UINT32_MAX;
     sum->cost.steps += add ? cost->steps : 0 - cost->steps;
     sum->cost.bytes += add ? cost->bytes : 0 - cost->bytes;

@@ -4,8 +4,8 @@
  * hundred), and done once for each series.
  *
  * A histogram keeps one counter per bucket and adds them up when rendered: an update touches one
- * bucket and the sum. A scrape during an update may see a bucket without its share of the sum;
- * _count is computed from the buckets, so those always agree.
+ * bucket and the sum. A scrape during an update may see the new bucket with the old sum; _count is
+ * computed from the buckets, so _count and the buckets always agree.
  */
 #include "base/metrics.h"
 

@@ -1,8 +1,8 @@
 /*
  * Locks and conditions for threads. Errors of pthreads mean that a lock is misused, so these
  * functions abort instead of returning them. clang's -Wthread-safety checks the annotations: every
- * path unlocks what it locks, and never twice. (In C it cannot check which members a lock guards:
- * the lock's comment names them.)
+ * path unlocks what it locks, and never twice. (In C it cannot check which members a lock guards;
+ * the lock's comment names these members.)
  */
 #pragma once
 
@@ -39,7 +39,7 @@ void mutex_done(struct mutex *m); /* no thread may hold it */
 void mutex_lock(struct mutex *m) ACQUIRES(m);
 void mutex_unlock(struct mutex *m) RELEASES(m);
 
-/* A condition that threads wait for; time limits are points of CLOCK_MONOTONIC. A wait may end
+/* A condition that threads wait for; time limits are times of CLOCK_MONOTONIC. A wait may end
  * without a signal: check again in a loop. */
 struct condition {
     pthread_cond_t native;
@@ -53,7 +53,8 @@ void condition_wait(struct condition *c, struct mutex *m) REQUIRES(m);
 /* Returns false when `until_ms` of clock_real() has passed. */
 bool condition_wait_until(struct condition *c, struct mutex *m, int64_t until_ms) REQUIRES(m);
 
-/* Many readers or one writer. Writers go first, so a thread must not read-lock it twice. */
+/* A lock for many readers or one writer. Waiting writers go first, so a thread must not take the
+ * read lock twice. */
 struct CAPABILITY("rwlock") rwlock {
     pthread_rwlock_t native;
 };

@@ -12,7 +12,8 @@ static void draw_key(void) {
     for (size_t n = 0; n < sizeof key;) {
         ssize_t got = getrandom((char *)&key + n, sizeof key - n, 0);
         if (got <= 0)
-            abort(); /* at start-up, before any request: the kernel has no randomness to give */
+            abort(); /* the kernel has no random bytes; this happens at start-up, before any request
+                      */
         n += (size_t)got;
     }
     key.factor_low |= 1;

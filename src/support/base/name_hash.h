@@ -1,6 +1,6 @@
 /*
- * A keyed universal hash for the names of nodes, short strings that are looked up by the thousand.
- * It takes a sixth of SipHash's instructions. The key is drawn from the kernel once per process.
+ * A keyed universal hash for the names of nodes: short strings that are looked up in thousands. It
+ * takes a sixth of SipHash's instructions. The key is drawn from the kernel once per process.
  * Thread-safe.
  *
  * The string is read as 64-bit words. NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999)
@@ -69,7 +69,7 @@ static inline name_hash_sum name_hash_long(const uint64_t *masks, struct str s) 
     return sum + name_hash_pair(masks, name_hash_word(last), name_hash_word(last + 8));
 }
 
-/* Returns 128 bits. Users that keep fewer should keep the low half of `b` first. */
+/* Returns 128 bits. A user that keeps fewer bits should drop the low half of `b` last. */
 static inline struct hash128 name_hash(const struct name_hash_key *key, struct str s) {
     if (s.n > NAME_HASH_BYTES)
         return hash_bytes128(s.p, s.n);
@@ -78,8 +78,8 @@ static inline struct hash128 name_hash(const struct name_hash_key *key, struct s
                                  : name_hash_short(key->masks + 2, s);
     sum *= (name_hash_sum)key->factor_high << 64 | key->factor_low;
     uint64_t a = (uint64_t)(sum >> 64), b = (uint64_t)sum;
-    /* one to one, so nothing is lost; makes the low bits, with which a table begins its search,
-     * depend on the high ones */
+    /* one to one, so no information is lost; the low bits, with which a table begins its search,
+     * now depend on the high bits */
     a = (a ^ a >> 32) * 0x9e3779b97f4a7c15u;
     return (struct hash128){a ^ a >> 29, b >> 32 | b << 32};
 }

@@ -41,7 +41,7 @@ static REST const char *plain_run_by_words(const char *p, const char *end) {
     return p;
 }
 
-/* The same, as fast as this processor can. */
+/* The same as plain_run_by_words(), as fast as this processor can. */
 static inline const char *plain_run(const char *p, const char *end) {
 #ifdef __SSE2__
     for (; end - p >= 16; p += 16) {

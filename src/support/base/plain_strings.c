@@ -9,7 +9,7 @@ enum {
     BEHIND = 2, /* bytes read behind a closing quote */
 };
 
-/* A bit for each byte of a block. */
+/* One bit for each byte of a block. */
 struct marks {
     uint64_t quotes;
     uint64_t odd; /* control characters, backslashes, and all bytes beyond ASCII */
@@ -45,7 +45,7 @@ uint32_t plain_strings(const char *p, const char *end, struct str *ret, uint32_t
                        const char **ret_after) {
     const char *string = p + 1;
     uint32_t count = 0;
-    bool opens = false; /* the block's first quote opens a string that has begun already */
+    bool opens = false; /* the quote that opens the first string is in the block before */
     *ret_after = p;
     for (const char *block = string; end - block >= BLOCK + BEHIND; block += BLOCK) {
         struct marks m = marks_of(block);

@@ -112,7 +112,7 @@ static uint64_t fresh(const struct pool_marks *m) {
     return m->fresh;
 }
 
-/* Returns the next id from `from` on that has its bit in the word that `pick` returns. */
+/* Returns the first id, from `from` on, that has its bit set in the word that `pick` returns. */
 static inline uint32_t next_marked(const struct pool *p,
                                    uint64_t (*pick)(const struct pool_marks *), uint32_t from) {
     while (from < p->end) {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Returns the next number after `state`; any value is a seed. splitmix64. */
+/* Returns the next number, and changes `state`; any value is a valid seed. upstream: splitmix64. */
 static inline uint64_t random_next(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { READ_AHEAD = 2 }; /* file_read() asks for so many bytes more, to find the end */
+enum {
+    READ_AHEAD = 2
+}; /* file_read() reads up to this many bytes more, to find the end of the file */
 
 int secret_set(struct secret *s, struct str bytes) {
     char *copy = malloc(bytes.n + 1);

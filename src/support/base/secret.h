@@ -12,7 +12,8 @@ struct secret {
     size_t n;
 };
 
-/* Replaces the secret by a copy of `bytes`. -ENOMEM leaves the secret as it was. */
+/* Replaces the secret by a copy of `bytes`. Returns 0, or -ENOMEM, which leaves the secret
+ * unchanged. */
 int secret_set(struct secret *s, struct str bytes) MUST_CHECK;
 /* Wipes and frees the bytes; the secret is empty and usable again. */
 void secret_done(struct secret *s);
@@ -25,7 +26,7 @@ static inline struct str secret_str(const struct secret *s) {
  * behind. Returns -ENOMEM without memory.
  */
 int secret_buffer_init(struct strbuf *b, size_t max, struct err *err) MUST_CHECK;
-/* Wipes all bytes that it may have held, and frees it. */
+/* Wipes all bytes that the buffer may have held, and frees it. */
 void secret_buffer_done(struct strbuf *b);
 
 /* Reads a file of at most LIMIT_KUBE_CREDENTIAL_BYTES into `b`, which must be zero-initialised.

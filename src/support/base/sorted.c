@@ -35,7 +35,7 @@ uint32_t sorted_texts_find(const struct str *texts, uint32_t count, struct str t
 bool sorted_insert(void *items, uint32_t *count, uint32_t *cap, size_t size, size_t at,
                    const void *item) {
     enum { FIRST = 16 };
-    char *array; /* pointers to all types look alike */
+    char *array; /* pointers to all types have the same representation */
     memcpy(&array, items, sizeof array);
     if (*count == *cap) {
         const uint32_t more = *cap > 0 ? 2 * *cap : FIRST;

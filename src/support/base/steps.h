@@ -14,20 +14,20 @@ struct steps {
     uint64_t max; /* 0: no limit */
 };
 
-/* The cost of a user's text: steps of each match, bytes of a kept copy. */
+/* The cost of a user's text: the steps of each match, and the bytes of a kept copy. */
 struct cost {
     uint64_t steps, bytes;
 };
 
-/* Counts more steps. Returns false if the budget is spent; the caller must not use its result so
- * far. */
+/* Counts more steps. Returns false if the budget is spent; then the caller must not use the result
+ * that it has so far. */
 static inline bool steps_take(struct steps *s, uint64_t count) {
     s->used += count;
     return s->max == 0 || s->used <= s->max;
 }
 
-/* The same for reading or writing so many bytes, and for sorting so many items, whose quick
- * comparisons count as a quarter of a step. */
+/* The same as steps_take() for reading or writing `bytes` bytes, and for sorting `count` items. A
+ * comparison in sorting is quick and counts as a quarter of a step. */
 static inline bool steps_take_bytes(struct steps *s, uint64_t bytes) {
     return steps_take(s, bytes / 16 + 1);
 }

@@ -1,7 +1,7 @@
 /*
  * Strings are a pointer and a length (struct str); NUL terminators exist only at libc's edge. A
  * struct str never owns: the comment in its header or at its field names the owner. struct strbuf
- * is the one growable buffer; it has a maximum and refuses to grow beyond it (the writer checks
+ * is the only growable buffer; it has a maximum and refuses to grow beyond it (the writer checks
  * once, at the end, with strbuf_failed()).
  */
 #pragma once
@@ -17,7 +17,8 @@ struct str {
 };
 
 #define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
-/* For printf("%.*s", STR_ARG(s)): the precision is capped so that no log line or error explodes. */
+/* For printf("%.*s", STR_ARG(s)): the precision is at most 256, so that no log line or error
+ * becomes too long. */
 #define STR_ARG(s) (int)((s).n > 256 ? 256 : (s).n), ((s).n > 0 ? (s).p : "")
 
 static inline struct str str_of(const char *cstr) {
@@ -33,11 +34,11 @@ static inline bool str_empty(struct str s) {
     return s.n == 0;
 }
 
-/* Compares bytes, shorter first on a common prefix: <0, 0, >0. The order of sorted strings in Go
- * and Kubernetes. */
+/* Compares bytes, and returns <0, 0 or >0; a prefix of a string comes before the string. This is
+ * the order of sorted strings in Go and Kubernetes. */
 int str_cmp(struct str a, struct str b);
 
-/* ASCII case-insensitive equality, as the extender protocol's wrapper keys need. */
+/* ASCII case-insensitive equality, as for the wrapper keys of the extender protocol. */
 bool str_eq_nocase(struct str a, struct str b);
 
 bool str_has_prefix(struct str s, struct str prefix);
@@ -49,13 +50,14 @@ size_t str_find(struct str s, char c);
 /* Returns s without leading and trailing blanks (space, tab, CR, LF). */
 struct str str_trim(struct str s);
 
-/* Returns the length, 2 to 4, of the well-formed UTF-8 sequence that s starts with: no overlong
- * form, no surrogate, at most U+10FFFF. 0 without such a sequence. */
+/* Returns the length in bytes, 2 to 4, of the well-formed UTF-8 sequence at the start of s: no
+ * overlong form, no surrogate, at most U+10FFFF. Returns 0 if s does not start with such a
+ * sequence. */
 size_t str_utf8_length(struct str s);
 
-/* Returns the first bytes of s, at most `max`, without a UTF-8 character that would be cut. */
+/* Returns the first bytes of s, at most `max`; does not cut a UTF-8 character in two. */
 struct str str_cut(struct str s, size_t max);
-/* Returns a copy with a NUL behind it, for free(). NULL: no memory. */
+/* Returns a NUL-terminated copy, which the caller frees with free(); NULL if there is no memory. */
 char *str_dup(struct str s);
 
 /* Reads a base-10 int64: optional sign, digits, nothing else (Go's strconv.ParseInt). Returns false

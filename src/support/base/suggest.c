@@ -22,8 +22,8 @@ static unsigned least(unsigned a, unsigned b, unsigned c) {
     return ab < c ? ab : c;
 }
 
-/* Counts the edits (a letter more, less, other, or two swapped) between the words: optimal string
- * alignment, three rows of its matrix at a time. */
+/* Counts the edits between the words; an edit adds, removes or replaces a letter, or swaps two
+ * letters. Optimal string alignment, with three rows of its matrix at a time. */
 static unsigned edits(const struct letters *a, const struct letters *b) {
     unsigned rows[3][WORD_MAX + 1] = {{0}};
     for (unsigned j = 0; j <= b->n; j++)

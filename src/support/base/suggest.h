@@ -13,7 +13,7 @@ struct suggestion {
 };
 
 struct suggestion suggestion_for(struct str word);
-/* The steps to compare one candidate with a word as users write it, at most. */
+/* The most steps to compare one candidate with a word of a usual length. */
 enum { SUGGESTION_STEPS = 200 };
 /* Compares one candidate. O(length of word x length of candidate). */
 void suggestion_offer(struct suggestion *s, const char *candidate);

@@ -48,7 +48,8 @@ static struct str first_line(struct str text) {
 }
 
 /* Returns how many bytes of a line go into `room`, which is shorter: as many whole words as fit. If
- * not even the first word fits: this word, or (breaks_words) the part of it that fits. */
+ * not even the first word fits, it is the length of this word, or (breaks_words) of the part of it
+ * that fits. */
 static size_t break_line(struct str line, size_t room, bool breaks_words) {
     size_t used = room;
     while (used > 0 && line.p[used] != ' ')
@@ -62,14 +63,15 @@ static size_t break_line(struct str line, size_t room, bool breaks_words) {
     return used;
 }
 
-/* Removes one output line from the front of a cell: up to a line break, or as much as fits into
- * `room`. */
+/* Removes one output line from the front of a cell and returns it: the text up to a line break, or
+ * as much text as fits into `room`. */
 static struct str take_line(struct str *rest, size_t room, bool breaks_words) {
     struct str line = first_line(*rest);
     size_t used = line.n;
     if (room > 0 && line.n > room)
         line.n = used = break_line(line, room, breaks_words);
-    bool ended = used < rest->n && (rest->p[used] == ' ' || rest->p[used] == '\n'); /* dropped */
+    bool ended = used < rest->n && (rest->p[used] == ' ' ||
+                                    rest->p[used] == '\n'); /* the blank or line break is dropped */
     *rest = (struct str){rest->p + used + ended, rest->n - used - ended};
     return line;
 }
@@ -125,8 +127,8 @@ static void pad(struct strbuf *out, uint32_t n) {
     strbuf_appendf(out, "%*s", (int)n, "");
 }
 
-/* Is this byte a control character, or one of the two bytes of U+0080 to U+009F? Terminals take
- * U+009B for the begin of a command. */
+/* Is this byte a control character, or one of the two bytes of U+0080 to U+009F? For terminals,
+ * U+009B begins a command. */
 static bool is_control(struct str text, size_t i) {
     const unsigned char c = (unsigned char)text.p[i];
     const unsigned char before = i > 0 ? (unsigned char)text.p[i - 1] : 0;

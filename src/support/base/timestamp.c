@@ -67,7 +67,7 @@ bool timestamp_parse(struct str s, int64_t *ret_ms) {
                     .tm_hour = (int)hour,
                     .tm_min = (int)minute,
                     .tm_sec = (int)second};
-    int64_t seconds = timegm(&tm); /* makes March 2 of February 30 */
+    int64_t seconds = timegm(&tm); /* turns February 30 into March 2 */
     if (tm.tm_mon != month - 1 || tm.tm_mday != day)
         return false;
     *ret_ms = (seconds - offset * 60) * 1000 + ms;

@@ -4,11 +4,12 @@
 
 struct turn_owner {
     struct list waiting; /* in turns.waiting while one of its items waits */
-    struct list ready;   /* struct turn, of waiting items */
+    struct list ready;   /* list of struct turn of the waiting items */
     struct hash128 key;  /* hash of the owner's string, used instead of the string */
     uint32_t id;
     uint32_t items;
-    uint64_t debt; /* cost of its items, less one quantum for each turn that the owner has lost */
+    uint64_t debt; /* cost of the owner's served items, minus one quantum for each turn that it has
+                      lost */
 };
 
 void turns_init(struct turns *t, uint64_t quantum) {
