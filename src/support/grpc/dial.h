@@ -33,11 +33,11 @@ void grpc_dialer_stop(struct grpc_dialer *d);
  * -EINVAL (an address does not have the form) or -ENOMEM. */
 int grpc_peer_add(struct grpc_dialer *d, const char *const *addresses, size_t count,
                   struct grpc_peer **ret, struct err *err) MUST_CHECK;
-/* Soon ends the peer's connection and calls. NULL is fine. */
+/* Ends the peer's connection and calls, soon but not before it returns. NULL is fine. */
 void grpc_peer_remove(struct grpc_peer *p);
 
 enum grpc_peer_stage {
-    GRPC_PEER_WAITS, /* for the time of the next try, or for a place to look up its name */
+    GRPC_PEER_WAITS, /* waits for the time of the next try, or for a free look-up */
     GRPC_PEER_LOOKS_UP,
     GRPC_PEER_CONNECTS,
     GRPC_PEER_SHAKES_HANDS, /* TLS */
@@ -52,16 +52,17 @@ struct grpc_peer_report {
      * grpc_dial_problem(); -EPROTO at GRPC_PEER_GREETS (the server does not speak HTTP/2);
      * -ETIMEDOUT; -EINVAL (our own files are bad). */
     struct err failure;
-    unsigned failures;                /* in a row; 0 once it is ready */
+    unsigned failures;                /* failures in a row; 0 once the peer is ready */
     char address[LIMIT_GRPC_ADDRESS]; /* the address of the present or last try, as it was given */
-    int64_t connected_ms;             /* when it became ready, of the dialer's clock */
+    int64_t connected_ms;             /* when the peer became ready, by the dialer's clock */
 };
 void grpc_peer_report(struct grpc_peer *p, struct grpc_peer_report *ret);
-/* The same, but waits until the peer is ready, or all its addresses have failed once, or until
- * `until_ms` of clock_real(). Only this function blocks; it is for commands. */
+/* The same as grpc_peer_report(), but first waits until the peer is ready, all its addresses have
+ * failed once, or `until_ms` of clock_real() has come. Only this function blocks; it is for
+ * commands. */
 void grpc_peer_await(struct grpc_peer *p, int64_t until_ms, struct grpc_peer_report *ret);
 
-/* Begins a call; the request is copied. Returns 0: reply() will be called exactly once. Otherwise
- * -ENOTCONN with the reason, or -ENOMEM. */
+/* Begins a call; the request is copied. Returns 0 if reply() will be called, exactly once;
+ * otherwise -ENOTCONN with the reason, or -ENOMEM. */
 int grpc_peer_call(struct grpc_peer *p, const struct grpc_call_request *request,
                    grpc_reply_fn *reply, void *ctx, struct err *err) MUST_CHECK;

@@ -18,13 +18,13 @@ struct grpc_dialer {
     pthread_t thread;
     bool started;
     int poll_fd, wake_fd;
-    struct list peers;                         /* the thread's, as the next two */
+    struct list peers; /* used by the dialer's thread only, like the next two */
     struct grpc_dial_credentials *credentials; /* NULL: not read yet, or plaintext */
     int64_t credentials_ms;
 
     struct mutex lock;  /* guards the next three, and each peer's report */
     struct list orders; /* struct order of dial.c, oldest first */
-    size_t order_count; /* calls among them */
+    size_t order_count; /* number of calls among the orders */
     bool stopping;
     struct condition changed; /* signalled when a peer's report changes */
 };
@@ -37,7 +37,7 @@ struct grpc_peer {
     struct grpc_peer_report report;
     struct order *removal; /* owned until grpc_peer_remove() queues it */
 
-    /* The thread's: */
+    /* The members below are used by the dialer's thread only: */
     enum grpc_peer_stage stage;
     size_t address; /* index of the address that is tried */
     bool is_queued; /* it waits for a place to look up the address's name */
@@ -45,9 +45,9 @@ struct grpc_peer {
     struct lookup *lookup;
     struct lookup_found found;
     size_t next_found;              /* index of the item in `found` that is tried next */
-    enum grpc_peer_stage failed_at; /* of this try, as the next */
+    enum grpc_peer_stage failed_at; /* in this try, like `failure` */
     struct err failure;
-    int fd; /* -1, or of a connection that `stream` does not own yet */
+    int fd; /* a connection that `stream` does not own yet, or -1 */
     struct grpc_stream *stream;
     struct grpc_client *client;
     uint32_t waits_for;

@@ -4,7 +4,7 @@
  * or the caller (grpc/client.h), knows their contents.
  *
  * gRPC: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md; where it leaves a choice,
- * we do as grpc-go.
+ * we do the same as grpc-go.
  */
 #pragma once
 
@@ -39,8 +39,8 @@ struct grpc_budget {
 
 struct grpc_request {
     struct str message;
-    struct str object;   /* metadata `object`, for logs; cut; "" without */
-    int64_t deadline_ms; /* of the server's clock; INT64_MAX: none */
+    struct str object;   /* metadata `object`, for logs; cut; "" if there is none */
+    int64_t deadline_ms; /* by the server's clock; INT64_MAX: no deadline */
     struct arena *arena; /* for memory that lives during the call */
 };
 
@@ -48,7 +48,7 @@ struct grpc_request {
 struct grpc_response {
     struct strbuf message; /* the handler appends to it */
     enum grpc_status status;
-    struct err err;  /* its text, if the status is not OK */
+    struct err err;  /* the sentence, if the status is not OK */
     uint32_t remark; /* a number from the handler for the report */
 };
 
@@ -63,11 +63,11 @@ struct grpc_method {
 
 /* How a call ended, for logs and metrics. */
 struct grpc_report {
-    const struct grpc_method *method; /* NULL: no such method */
+    const struct grpc_method *method; /* NULL: the service has no such method */
     enum grpc_status status;
     int64_t duration_ns; /* from the first byte of the headers to the answer */
     struct str object;
-    uint32_t remark; /* of the response; 0 if no handler ran */
+    uint32_t remark; /* the response's remark; 0 if no handler ran */
 };
 
 struct grpc_service {
@@ -75,5 +75,5 @@ struct grpc_service {
     const struct grpc_method *methods;
     size_t method_count;
     void (*observe)(void *ctx, const struct grpc_report *report); /* may be NULL */
-    void *ctx;                                                    /* of all functions; borrowed */
+    void *ctx; /* passed to all functions; borrowed */
 };

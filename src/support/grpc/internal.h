@@ -14,7 +14,7 @@ enum grpc_leaving { GRPC_STAYS, GRPC_NOTICED, GRPC_LEAVES };
 
 struct grpc_session {
     nghttp2_session *http2;             /* owned */
-    const struct grpc_service *service; /* borrowed, as the next one */
+    const struct grpc_service *service; /* borrowed, like the clock */
     struct clock *clock;
     struct list calls; /* struct grpc_call, oldest first; owned */
     bool defers;
@@ -25,7 +25,7 @@ struct grpc_session {
     struct arena arena;
     struct grpc_output output;
     enum grpc_leaving leaving;
-    bool broken; /* it takes no more input */
+    bool broken; /* the session takes no more input */
 };
 
 /* A stream, from its first header until it is closed. */
@@ -39,7 +39,7 @@ struct grpc_call {
     size_t header_bytes;
     char path[LIMIT_GRPC_PATH], object[LIMIT_GRPC_OBJECT]; /* cut */
     size_t path_length, object_length;
-    bool is_post, is_grpc, is_encoded, bad_timeout; /* as its headers say */
+    bool is_post, is_grpc, is_encoded, bad_timeout; /* found in its headers */
 
     struct grpc_incoming incoming;
     bool ended; /* the client has sent all */
@@ -53,8 +53,8 @@ struct grpc_call {
     } refusal;
     size_t ignored; /* bytes that came after the refusal */
     int64_t answered_ms;
-    uint32_t remark;     /* of the response */
-    struct strbuf frame; /* the response, of which `sent` bytes have left */
+    uint32_t remark;     /* the response's remark */
+    struct strbuf frame; /* the bytes of the response; `sent` bytes of them have left */
     size_t sent;
 };
 
@@ -72,11 +72,11 @@ void grpc_call_headers_end(struct grpc_call *call);
 void grpc_call_data(struct grpc_call *call, struct str bytes);
 /* Call it when the client has sent all: runs the method, now or when it is the call's turn. */
 void grpc_call_end(struct grpc_call *call);
-/* Runs the method of the call, whose turn it is. */
+/* Runs the call's method; it is the call's turn. */
 void grpc_call_run(struct grpc_call *call);
 /* Removes the call from the queue, if it is there. */
 void grpc_call_leave_queue(struct grpc_call *call);
-/* Ends the call if its time is over. */
+/* Ends the call if a time limit has passed. */
 void grpc_call_tick(struct grpc_call *call, int64_t now_ms);
 
 /* ---- answer.c ---- */

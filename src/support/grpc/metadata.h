@@ -10,13 +10,13 @@
  * rounded up. Returns false for any other text. */
 bool grpc_timeout_parse(struct str text, int64_t *ret_ms);
 
-/* Appends a grpc-timeout of so many milliseconds; clamps them to 1 to 99999999 (a day). */
+/* Appends a grpc-timeout of `ms` milliseconds, clamped to the range 1 to 99999999 (a day). */
 void grpc_timeout_write(int64_t ms, struct strbuf *out);
 
-/* Is it application/grpc, with nothing, "+..." or ";..." behind it? */
+/* Is the content type application/grpc, alone or followed by "+..." or ";..."? */
 bool grpc_content_type(struct str type);
 
-/* Appends a grpc-message: bytes that are not printable ASCII, and '%', as %XX. */
+/* Appends a grpc-message: '%' and bytes that are not printable ASCII are written as %XX. */
 void grpc_message_encode(struct str text, struct strbuf *out);
 /* Appends the decoded text of a grpc-message. A '%' without two hex digits stays; control
  * characters become spaces. */

@@ -6,7 +6,7 @@
  * The cost that a client can cause is limited before anything is kept:
  * - streams: LIMIT_GRPC_STREAMS at the same time; more streams are refused (REFUSED_STREAM) until
  *   the client has acknowledged the limit, and end the session after that;
- * - headers: LIMIT_GRPC_HEADERS bytes a call, as HTTP/2 counts them; then the stream is reset.
+ * - headers: LIMIT_GRPC_HEADERS bytes a call, counted as HTTP/2 does; then the stream is reset.
  *   nghttp2 buffers at most 9 frames of 16 KiB: more than 8 CONTINUATIONs end the session;
  * - messages: LIMIT_GRPC_MESSAGE each (status 8), LIMIT_GRPC_SESSION_BYTES of a session and the
  *   budget of all sessions together (also status 8), but the first LIMIT_GRPC_SESSION_OWN_BYTES of
@@ -17,10 +17,11 @@
  *   ends with status 4; a call whose answer is not read within LIMIT_GRPC_SEND_MS is reset;
  * - output: while LIMIT_GRPC_OUTPUT bytes wait for a client that does not read, no input is taken;
  *   when some bytes have waited for LIMIT_GRPC_SEND_MS, the session must end;
- * - waiting: with grpc_session_defer(), LIMIT_GRPC_WAITING complete calls; then no input is taken
- *   until a call has been answered;
- * - resets: nghttp2 ends a session with more than 1000 at once and 33 a second (rapid reset, CVE-
- *   2023-44487), more than 1000 acknowledgements that wait, or 32 entries of a SETTINGS frame.
+ * - waiting: with grpc_session_defer(), at most LIMIT_GRPC_WAITING complete calls wait; then no
+ *   input is taken until a call has been answered;
+ * - resets: nghttp2 ends a session that has more than 1000 resets at once and 33 a second (rapid
+ *   reset, CVE-2023-44487), more than 1000 unsent acknowledgements, or more than 32 entries in a
+ *   SETTINGS frame.
  *
  * Not thread-safe: a session belongs to one thread. The budget is shared.
  */
@@ -39,19 +40,19 @@ int grpc_session_new(const struct grpc_service *service, struct clock *clock,
 /* Drops the calls that are open. NULL is fine. */
 void grpc_session_free(struct grpc_session *s);
 
-/* From now on only grpc_session_work() runs methods, so that the caller chooses whose turn it is.
- * Otherwise they run as soon as a call is complete. */
+/* After this call only grpc_session_work() runs methods, so that the caller chooses which session
+ * has its turn. Otherwise a method runs as soon as its call is complete. */
 void grpc_session_defer(struct grpc_session *s);
 /* Does a complete call wait? */
 bool grpc_session_has_work(const struct grpc_session *s);
 /* Runs the method of the call that has waited longest; at least one must wait. */
 void grpc_session_work(struct grpc_session *s);
 
-/* Does the session take input now? False while too much output or too many calls wait, and when it
- * will read no more. */
+/* Does the session take input now? False while too much output or too many calls wait, and when the
+ * session will read no more. */
 bool grpc_session_takes_input(const struct grpc_session *s);
 /* Takes received bytes, in any pieces; answers complete calls. Returns 0, or -EPROTO (no HTTP/2, or
- * abuse): send the rest of the output, which informs the client, then end the connection. */
+ * abuse): send the remaining output, which informs the client, then end the connection. */
 int grpc_session_receive(struct grpc_session *s, struct str bytes, struct err *err) MUST_CHECK;
 
 /* Returns the bytes to be sent, "" for nothing; valid until the next call of any function. */
@@ -59,8 +60,8 @@ struct str grpc_session_output(struct grpc_session *s);
 /* Call it when n bytes of the output were sent. */
 void grpc_session_sent(struct grpc_session *s, size_t n);
 
-/* Ends calls whose time is over. Call it about once a second. Returns false if the client does not
- * read its output: the connection must end. */
+/* Ends calls whose time limit has passed. Call it about once a second. Returns false if the client
+ * does not read its output: the connection must end. */
 bool grpc_session_tick(struct grpc_session *s) MUST_CHECK;
 
 /*

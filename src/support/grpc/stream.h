@@ -16,7 +16,7 @@
 
 /* The TLS credentials of a listener's connections. Without TLS, pass NULL instead. */
 struct grpc_credentials;
-/* `tls` is borrowed for its life. 0 or -ENOMEM. */
+/* `tls` is borrowed for the life of the credentials. Returns 0 or -ENOMEM. */
 int grpc_credentials_new(struct tls *tls, struct grpc_credentials **ret,
                          struct err *err) MUST_CHECK;
 void grpc_credentials_free(struct grpc_credentials *c); /* NULL is fine */
@@ -26,26 +26,26 @@ struct grpc_stream;
  * -ENOMEM. */
 int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_stream **ret,
                      struct err *err) MUST_CHECK;
-/* The same for a connection that we dialled; credentials NULL: no TLS. `host` is the name that the
- * server's certificate must have. */
+/* The same as grpc_stream_open() for a connection that we dialled; if `credentials` is NULL, there
+ * is no TLS. `host` is the name that the server's certificate must have. */
 int grpc_stream_dial(int fd, struct grpc_dial_credentials *credentials, const char *host,
                      struct grpc_stream **ret, struct err *err) MUST_CHECK;
 /* Closes the connection. NULL is fine. */
 void grpc_stream_close(struct grpc_stream *s);
 
-/* Goes on with the handshake. Returns 0 when it is over (at once without TLS), -EAGAIN, or -EPROTO
- * or -EACCES with a sentence: the client has made an error, and was sent an alert. For a dialled
+/* Continues the handshake. Returns 0 when it is over (at once without TLS), -EAGAIN, or -EPROTO or
+ * -EACCES with a sentence: the client has made an error, and was sent an alert. For a dialled
  * connection: the errors of grpc_dial_problem(). */
 int grpc_stream_handshake(struct grpc_stream *s, struct err *err) MUST_CHECK;
 /* Does an unfinished handshake wait to send? */
 bool grpc_stream_waits_to_send(const struct grpc_stream *s);
 
-/* As read(2) and write(2), but they return a negative errno. A read returns 0 at the end of the
- * stream; -EAGAIN: nothing now. */
+/* The same as read(2) and write(2), but they return a negative errno. A read returns 0 at the end
+ * of the stream, -EAGAIN if no bytes have come. */
 ssize_t grpc_stream_read(struct grpc_stream *s, void *into, size_t size);
 ssize_t grpc_stream_write(struct grpc_stream *s, const void *from, size_t size);
 /* Are there more bytes to read, even if the descriptor reports no event? */
 bool grpc_stream_has_more(const struct grpc_stream *s);
-/* Returns why a read or write of a dialled connection has failed with this code (0: the stream has
- * ended): the result of grpc_dial_problem(), or the code. */
+/* Returns why a read or write of a dialled connection has failed; `code` is its result (0: the
+ * stream has ended). Returns the result of grpc_dial_problem(), or the code. */
 int grpc_stream_problem(const struct grpc_stream *s, int code, struct err *err) MUST_CHECK;
