@@ -32,7 +32,7 @@ struct metric {
                                      this metric is registered */
     _Atomic int64_t value;        /* counters and gauges */
     _Atomic uint64_t buckets[METRIC_BUCKETS + 1], sum_ns; /* histograms; the last bucket is +Inf */
-    struct metric *next;                                  /* the registry's */
+    struct metric *next;                                  /* for the registry */
 };
 
 /*

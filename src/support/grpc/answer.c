@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 static nghttp2_nv header(const char *name, struct str value) {
-    /* nghttp2 only reads both */
+    /* nghttp2 only reads the name and the value */
     return (nghttp2_nv){.name = (uint8_t *)(uintptr_t)name,
                         .namelen = strlen(name),
                         .value = (uint8_t *)(uintptr_t)(value.n > 0 ? value.p : ""),

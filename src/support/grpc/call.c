@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- its beginning and end ---- */
+/* ---- the beginning and end of a call ---- */
 
 struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
     if (!grpc_hold(&s->held, LIMIT_GRPC_CALL_BYTES))
@@ -78,7 +78,7 @@ static void timeout_header(struct grpc_call *call, struct str value) {
 }
 
 bool grpc_call_header(struct grpc_call *call, struct str name, struct str value) {
-    enum { OVERHEAD = 32 }; /* of each, RFC 9113 6.5.2 */
+    enum { OVERHEAD = 32 }; /* bytes counted for each header, RFC 9113 6.5.2 */
     call->header_bytes += name.n + value.n + OVERHEAD;
     if (call->header_bytes > LIMIT_GRPC_HEADERS)
         return false;
@@ -98,7 +98,7 @@ bool grpc_call_header(struct grpc_call *call, struct str name, struct str value)
     return true;
 }
 
-/* ---- refusing what has not come whole ---- */
+/* ---- refusing incomplete requests ---- */
 
 static void refuse_now(struct grpc_call *call) {
     grpc_refuse(call, call->refusal.status, call->refusal.http, strbuf_str(&call->refusal.text));
@@ -110,7 +110,7 @@ static void refuse(struct grpc_call *call, enum grpc_status status, int http, st
     call->is_refused = true;
     call->refusal.status = status;
     call->refusal.http = http;
-    strbuf_append_str(&call->refusal.text, text); /* without memory there is no text */
+    strbuf_append_str(&call->refusal.text, text); /* if memory runs out, the text is missing */
     grpc_call_drop_message(call);
 }
 
@@ -120,7 +120,7 @@ static void ignore(struct grpc_call *call, size_t n) {
     if (was_enough || call->ignored <= LIMIT_GRPC_IGNORED)
         return;
     if (!call->answered)
-        refuse_now(call); /* when the answer is sent, the stream is reset */
+        refuse_now(call); /* after the answer is sent, the stream is reset */
     else
         (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,
                                         NGHTTP2_NO_ERROR);
@@ -145,7 +145,7 @@ void grpc_call_headers_end(struct grpc_call *call) {
 
 /* ---- the message ---- */
 
-/* The prefix is complete. */
+/* Call it when the prefix is complete. */
 static void check_prefix(struct grpc_call *call) {
     const uint8_t flag = call->incoming.prefix[0];
     const uint32_t length = grpc_incoming_length(&call->incoming);
@@ -244,7 +244,7 @@ void grpc_call_tick(struct grpc_call *call, int64_t now_ms) {
                         call->ended ? STR("the deadline is over")
                                     : STR("the request did not come in time"));
     } else if (now_ms - call->answered_ms >= LIMIT_GRPC_SEND_MS) {
-        call->answered_ms = now_ms; /* so that it is tried again if this fails */
+        call->answered_ms = now_ms; /* so that the reset is tried again if it fails */
         (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,
                                         NGHTTP2_CANCEL);
     }

@@ -66,7 +66,7 @@ static int on_close(nghttp2_session *http2, int32_t stream, uint32_t code, void 
     return 0;
 }
 
-/* ---- life ---- */
+/* ---- beginning and end ---- */
 
 static nghttp2_session *make_http2(struct grpc_client *c) {
     nghttp2_session *http2 = NULL;
@@ -126,7 +126,7 @@ void grpc_client_free(struct grpc_client *c) {
 /* ---- calls ---- */
 
 static nghttp2_nv header(const char *name, struct str value) {
-    /* nghttp2 only reads both */
+    /* nghttp2 only reads the name and the value */
     return (nghttp2_nv){.name = (uint8_t *)(uintptr_t)name,
                         .namelen = strlen(name),
                         .value = (uint8_t *)(uintptr_t)(value.n > 0 ? value.p : ""),

@@ -75,7 +75,7 @@ static int number_of(struct str text) {
 }
 
 bool grpc_client_call_header(struct grpc_client_call *call, struct str name, struct str value) {
-    enum { OVERHEAD = 32 }; /* of each, RFC 9113 6.5.2 */
+    enum { OVERHEAD = 32 }; /* bytes counted for each header, RFC 9113 6.5.2 */
     call->header_bytes += name.n + value.n + OVERHEAD;
     if (call->header_bytes > LIMIT_GRPC_HEADERS) {
         reply_status(call, GRPC_INTERNAL, STR("the server's headers are too large"));
@@ -119,7 +119,7 @@ static enum grpc_status status_of_http(int status) {
 void grpc_client_call_headers_end(struct grpc_client_call *call, bool ends) {
     char text[96];
     if (call->http_status >= 100 && call->http_status < 200 && !ends)
-        return; /* more will follow */
+        return; /* more headers will follow */
     if (call->is_grpc && (call->http_status == 200 || call->has_status))
         return;
     (void)snprintf(text, sizeof text, "the server does not speak gRPC: HTTP status %d%s",
@@ -129,7 +129,7 @@ void grpc_client_call_headers_end(struct grpc_client_call *call, bool ends) {
 
 /* ---- the message ---- */
 
-/* The prefix is complete. */
+/* Call it when the prefix is complete. */
 static void check_prefix(struct grpc_client_call *call) {
     const uint32_t length = grpc_incoming_length(&call->incoming);
     char text[96];

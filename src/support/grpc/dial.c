@@ -18,7 +18,7 @@ struct order {
     struct list link;
     enum order_kind kind;
     struct grpc_peer *peer;
-    struct grpc_call_request request; /* of ORDER_CALL; its strings stand behind this struct */
+    struct grpc_call_request request; /* for ORDER_CALL; its strings follow this struct in memory */
     grpc_reply_fn *reply;
     void *ctx;
 };
@@ -100,8 +100,8 @@ static void carry_out_orders(struct grpc_dialer *d) {
     }
 }
 
-/* Visits the peers that have something to do: their time has come, their look-up has ended, or the
- * look-up of another peer has ended and its place is free. Returns the time when the next peer has
+/* Visits the peers that have something to do: their time has come, their look-up has ended, or
+ * another look-up has ended, so that theirs may begin. Returns the time when the next peer has
  * something to do. */
 static int64_t visit_peers(struct grpc_dialer *d) {
     int64_t next_ms = INT64_MAX;
@@ -143,7 +143,8 @@ static void *run(void *arg) {
             if (events[i].data.ptr != NULL)
                 grpc_peer_go_on(events[i].data.ptr, true);
             else
-                (void)!read(d->wake_fd, &times, sizeof times); /* how often does not matter */
+                (void)!read(d->wake_fd, &times,
+                            sizeof times); /* the number of wake-ups does not matter */
         }
         carry_out_orders(d);
         next_ms = visit_peers(d);
@@ -238,7 +239,7 @@ int grpc_peer_add(struct grpc_dialer *d, const char *const *addresses, size_t co
     struct order *order = new_order(ORDER_ADD, p, 0);
     int r = p != NULL && order != NULL ? set_addresses(p, addresses, count, err)
                                        : err_set(err, -ENOMEM, "no memory for a connection");
-    /* Allocated now, so that the removal needs no memory. */
+    /* The order to remove the peer is allocated now, so that the removal needs no memory. */
     if (r == 0 && (p->removal = new_order(ORDER_REMOVE, p, 0)) == NULL)
         r = err_set(err, -ENOMEM, "no memory for a connection");
     if (r != 0) {

@@ -73,7 +73,7 @@ void grpc_dial_credentials_unref(struct grpc_dial_credentials *c) {
 
 /* ---- sessions ---- */
 
-/* RFC 6066 3: SNI has no literal addresses. */
+/* Is the host a name, not a literal address? SNI has no literal addresses (RFC 6066 3). */
 static bool is_name(const char *host) {
     return strchr(host, ':') == NULL && strspn(host, "0123456789.") != strlen(host);
 }
@@ -124,7 +124,7 @@ static int refused_certificate(gnutls_session_t session, const char *host, struc
     return err_set(err, -EKEYREJECTED, "the server's certificate is not accepted: %s", why);
 }
 
-/* An alert that ended the session. */
+/* Reports an alert of the peer that ended the session. */
 static int refused_by_peer(gnutls_alert_description_t alert, struct err *err) {
     const char *name = gnutls_alert_get_name(alert);
     switch (alert) {

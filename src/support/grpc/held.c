@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-/* Returns how many of these bytes count against the budget of all sessions. */
+/* Returns the number of these bytes that count against the budget of all sessions. */
 static size_t shared(size_t bytes) {
     return bytes > LIMIT_GRPC_SESSION_OWN_BYTES ? bytes - LIMIT_GRPC_SESSION_OWN_BYTES : 0;
 }

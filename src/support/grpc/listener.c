@@ -1,6 +1,6 @@
 /*
  * The acceptor's thread gives each connection to a worker, in turn. A worker waits for its
- * connections by epoll, level-triggered: for input while the session takes some, for room while it
+ * connections by epoll, level-triggered: for input while the session takes input, for room while it
  * has output. Complete calls wait for their turn (base/turns.h); while some wait, the worker reads
  * its connections every ROUND_NS. Once a second it checks all connections for ended time limits.
  */
@@ -25,15 +25,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define NAME "estimator" /* in the log and in metrics */
+#define NAME "estimator" /* the listener's name in the log and in metrics */
 
 enum {
     TICK_MS = 1000,
     EVENTS = 64,
     PIECE = 16 << 10,
-    PIECES = 4,         /* of one connection, before others have their turn */
-    TURN_NS = 200000,   /* for calls of one connection; a single longer call may exceed it */
-    ROUND_NS = 1000000, /* for calls; then connections are read again */
+    PIECES = 4,       /* pieces read from one connection before other connections have their turn */
+    TURN_NS = 200000, /* time for calls of one connection; a single longer call may exceed it */
+    ROUND_NS = 1000000, /* time for calls; then connections are read again */
 };
 
 struct connection {
@@ -45,7 +45,7 @@ struct connection {
     struct grpc_session *session;  /* owned */
     struct slot *slot;             /* NULL: no worker has it yet */
     bool busy;                     /* the last state reported to the slot */
-    int fd;                        /* the stream's */
+    int fd;                        /* of the stream */
     bool handshaken, heard, ended; /* ended: no more input will come */
     uint32_t waits_for;            /* EPOLLIN, EPOLLOUT */
     int64_t begun_ms;
@@ -57,12 +57,12 @@ struct worker {
     pthread_t thread;
     bool started;
     int poll_fd, wake_fd;
-    struct list connections; /* the thread's, as the next */
+    struct list connections; /* used by the worker's thread only, like the next */
     struct turns turns;
     int64_t ticked_ms;
     bool drained;
 
-    struct mutex lock; /* guards the next one */
+    struct mutex lock; /* guards the next member */
     struct list arrived;
 };
 
@@ -98,7 +98,7 @@ static void end_connection(struct connection *c) {
     slots_leave(l->door.slots, c->fd);
     /* close() alone is not enough: if a child process that is just starting still has the
      * descriptor, epoll keeps it. */
-    (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_DEL, c->fd, NULL); /* it may not be there */
+    (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_DEL, c->fd, NULL); /* epoll may not have it */
     grpc_stream_close(c->stream);
     free(c);
     if (door_count(&l->door, -1) > 0 || !atomic_load(&l->draining))
@@ -113,7 +113,7 @@ static void wait_for(struct connection *c, uint32_t events) {
     if (events == c->waits_for)
         return;
     c->waits_for = events;
-    (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_MOD, c->fd, &event); /* it is there */
+    (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_MOD, c->fd, &event); /* epoll has it */
 }
 
 /* Goes on with the handshake. Returns false if the connection must end. */
@@ -154,7 +154,7 @@ static void receive(struct connection *c) {
     }
 }
 
-/* Sends output. False: nothing can be sent any more. */
+/* Sends output. Returns false if nothing can be sent any more. */
 static bool send_output(struct connection *c) {
     for (struct str out; (out = grpc_session_output(c->session)).n > 0;) {
         const ssize_t n = grpc_stream_write(c->stream, out.p, out.n);
@@ -179,7 +179,7 @@ static void tell_slot(struct connection *c) {
         slots_idle(c->worker->listener->door.slots, c->slot);
 }
 
-/* Sends the output, and waits for the next event. False: the connection must end. */
+/* Sends the output, and waits for the next event. Returns false if the connection must end. */
 static bool send_and_wait(struct connection *c) {
     if (!send_output(c))
         return false;
@@ -195,7 +195,7 @@ static bool send_and_wait(struct connection *c) {
     return true;
 }
 
-/* Goes on as far as possible without waiting. False: the connection must end. */
+/* Continues as far as possible without waiting. Returns false if the connection must end. */
 static bool go_on(struct connection *c) {
     if (!c->handshaken && !shake_hands(c))
         return false;
@@ -207,8 +207,8 @@ static bool go_on(struct connection *c) {
 
 /* ---- a worker ---- */
 
-/* Answers calls of the connection whose turn it is. If it was not read meanwhile, TLS may hold
- * received bytes, for which the descriptor reports no event. */
+/* Answers calls of the connection; it has its turn. If the connection was not read meanwhile, TLS
+ * may hold received bytes, for which the descriptor reports no event. */
 static void serve(struct connection *c) {
     const int64_t until_ns = clock_now_ns() + TURN_NS;
     while (grpc_session_has_work(c->session)) {
@@ -221,7 +221,7 @@ static void serve(struct connection *c) {
         end_connection(c);
 }
 
-/* Serves some turns. True: calls still wait for their turn. */
+/* Serves some turns. Returns true if calls still wait for their turn. */
 static bool serve_some(struct worker *w) {
     const int64_t until_ns = clock_now_ns() + ROUND_NS;
     for (struct turn *turn; (turn = turns_next(&w->turns)) != NULL;) {
@@ -234,7 +234,7 @@ static bool serve_some(struct worker *w) {
 
 static void take_arrived(struct worker *w) {
     uint64_t count;
-    (void)!read(w->wake_fd, &count, sizeof count); /* how often does not matter */
+    (void)!read(w->wake_fd, &count, sizeof count); /* the number of wake-ups does not matter */
     mutex_lock(&w->lock);
     while (!list_empty(&w->arrived)) {
         struct connection *c = LIST_ITEM(struct connection, link, w->arrived.next);
@@ -303,7 +303,8 @@ static void *run(void *arg) {
             w->drained = w->drained || drains;
             look_at_all(w, drains);
         }
-        more = serve_some(w); /* last: reading connections may have brought calls */
+        more =
+            serve_some(w); /* this comes last, because reading connections may have brought calls */
     }
     while (!list_empty(&w->connections))
         end_connection(LIST_ITEM(struct connection, link, w->connections.next));
@@ -349,7 +350,7 @@ static void on_accepted(void *ctx, int fd, const struct sockaddr *peer, socklen_
     struct connection *c = new_connection(l, w, fd, peer);
     if (c == NULL) {
         door_turn_back(&l->door, fd);
-        (void)close(fd); /* no bytes were read or written */
+        (void)close(fd); /* nothing is lost: no bytes were read or written */
         return;
     }
     (void)door_count(&l->door, 1);
@@ -393,7 +394,7 @@ static int start_workers(struct grpc_listener *l, unsigned count, struct err *er
     return 0;
 }
 
-/* Opens the door; its gauge has a second name, the estimator's. */
+/* Opens the door. Its gauge of connections gets a second name, evenkeel_estimator_connections. */
 static int open_door(struct grpc_listener *l, const struct grpc_listener_options *options,
                      struct err *err) {
     const unsigned most = options->connections, of_one = options->connections_per_address;
@@ -509,7 +510,7 @@ void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms) {
     free(l->workers);
     grpc_credentials_free(l->credentials);
     tls_close(l->tls);
-    metric_unregister(&l->metric); /* it shows a metric of the door */
+    metric_unregister(&l->metric); /* this metric is a second name of a metric of the door */
     door_close(&l->door);
     condition_done(&l->idle);
     mutex_done(&l->lock);

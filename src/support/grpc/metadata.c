@@ -4,7 +4,7 @@ bool grpc_timeout_parse(struct str text, int64_t *ret_ms) {
     enum { MOST_DIGITS = 8 };
     static const struct {
         char unit;
-        int64_t ms, per_ms; /* one of both is 1 */
+        int64_t ms, per_ms; /* one of the two is 1 */
     } units[] = {
         {'H', 3600000, 1}, {'M', 60000, 1}, {'S', 1000, 1},
         {'m', 1, 1},       {'u', 1, 1000},  {'n', 1, 1000000},

@@ -1,7 +1,7 @@
 #include "grpc/output.h"
 
 void grpc_output_init(struct grpc_output *o) {
-    /* what waits, one frame, and half of what was sent */
+    /* room for waiting output, one frame, and half of the sent bytes */
     *o = (struct grpc_output){.bytes.max = 2 * LIMIT_GRPC_OUTPUT};
 }
 
@@ -9,7 +9,7 @@ void grpc_output_done(struct grpc_output *o) {
     strbuf_done(&o->bytes);
 }
 
-/* Drops the sent bytes before the buffer would grow beyond its maximum. */
+/* Drops the sent bytes, so that the buffer does not grow beyond its maximum. */
 static void drop_sent(struct grpc_output *o) {
     if (o->sent < o->bytes.n && o->sent < LIMIT_GRPC_OUTPUT / 2)
         return;

@@ -35,7 +35,7 @@ static void enter(struct grpc_peer *p, enum grpc_peer_stage stage) {
     mutex_unlock(&d->lock);
 }
 
-/* Keeps one failure of all addresses of a name: the one in the latest stage. */
+/* Keeps one failure for all addresses of a name: the failure in the latest stage. */
 static void remember(struct grpc_peer *p, const struct err *failure) {
     if (p->stage < p->failed_at)
         return;
@@ -61,7 +61,7 @@ void grpc_peer_disconnect(struct grpc_peer *p) {
     /* close() alone is not enough: if a child process that is just starting still has the
      * descriptor, epoll keeps it. */
     if (p->fd >= 0)
-        (void)epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_DEL, p->fd, NULL); /* it may not be there */
+        (void)epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_DEL, p->fd, NULL); /* epoll may not have it */
     if (p->stream != NULL)
         grpc_stream_close(p->stream);
     else if (p->fd >= 0)
@@ -72,7 +72,7 @@ void grpc_peer_disconnect(struct grpc_peer *p) {
     p->lookup = NULL;
 }
 
-/* Returns the pause. It doubles each time that all addresses have failed once more. */
+/* Returns the pause in ms. It doubles each time that all addresses have failed once more. */
 static int64_t pause_ms(const struct grpc_peer *p) {
     static const struct back_off b = {LIMIT_GRPC_REDIAL_MS, LIMIT_GRPC_REDIAL_MAX_MS,
                                       .jitter_percent = 0};
@@ -112,12 +112,13 @@ static void wait_for(struct grpc_peer *p, uint32_t events) {
     if (events == p->waits_for)
         return;
     p->waits_for = events;
-    (void)epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_MOD, p->fd, &event); /* it is there */
+    (void)epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_MOD, p->fd, &event); /* epoll has it */
 }
 
 static void begin_address(struct grpc_peer *p) {
     struct err err = {0};
-    (void)lookup_split(p->addresses[p->address], p->host, p->port); /* was tried at first */
+    (void)lookup_split(p->addresses[p->address], p->host,
+                       p->port); /* grpc_peer_add() has checked the form */
     p->found.count = p->next_found = 0;
     const int r = lookup_start(p->host, p->port, p->dialer->wake_fd, &p->lookup, &err);
     p->is_queued = r == -EAGAIN;
@@ -296,7 +297,7 @@ static void talk(struct grpc_peer *p) {
         p->due_ms = calls_ms;
 }
 
-/* ---- all of it ---- */
+/* ---- the steps of a peer ---- */
 
 static void end_try(struct grpc_peer *p) {
     static const char *const texts[GRPC_PEER_STAGES] = {

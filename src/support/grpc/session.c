@@ -19,7 +19,7 @@ static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, 
     if (!is_request(frame))
         return 0; /* trailers: they have no meaning here */
     struct grpc_call *call = grpc_call_begin(session, frame->hd.stream_id);
-    if (call == NULL) /* this status shows that no work was done: the client may try again */
+    if (call == NULL) /* REFUSED_STREAM shows that no work was done: the client may try again */
         return nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                          NGHTTP2_REFUSED_STREAM);
     return nghttp2_session_set_stream_user_data(http2, frame->hd.stream_id, call);
@@ -163,7 +163,7 @@ void grpc_session_free(struct grpc_session *s) {
 
 /* ---- output ---- */
 
-/* Takes nghttp2's output, up to the limit; the rest waits in nghttp2. */
+/* Takes nghttp2's output, up to the limit; further output waits in nghttp2. */
 static void fill_output(struct grpc_session *s) {
     s->broken = !grpc_output_fill(&s->output, s->http2) || s->broken;
 }
@@ -217,7 +217,7 @@ bool grpc_session_tick(struct grpc_session *s) {
     for (struct list *l = s->calls.next; l != &s->calls; l = l->next)
         grpc_call_tick(LIST_ITEM(struct grpc_call, link, l), now_ms);
     if (s->leaving == GRPC_NOTICED)
-        leave(s); /* the client answers no PING */
+        leave(s); /* the client does not answer the PING */
     return grpc_output_waits_ms(&s->output, now_ms) < LIMIT_GRPC_SEND_MS;
 }
 

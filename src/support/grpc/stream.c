@@ -35,13 +35,14 @@ struct grpc_stream {
 
 /* ---- credentials ---- */
 
-/* Gives GnuTLS the pair, which GnuTLS uses as long as the session lives; so the stream holds a
- * reference as long. */
+/* Gives GnuTLS the pair. GnuTLS uses the pair as long as the session lives, so the stream holds a
+ * reference until then. */
 static int give_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names, int ca_count,
                             const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
                             gnutls_pcert_st **chain, unsigned *chain_length,
                             gnutls_privkey_t *key) {
-    (void)ca_names, (void)ca_count, (void)algorithms, (void)algorithm_count; /* there is but one */
+    (void)ca_names, (void)ca_count, (void)algorithms,
+        (void)algorithm_count; /* there is only one certificate */
     struct grpc_stream *s = gnutls_session_get_ptr(session);
     if (s->pair == NULL)
         s->pair = tls_pair_ref(s->credentials->tls);
@@ -100,7 +101,8 @@ static bool begin_tls(struct grpc_stream *s) {
  * Keep-alive and TCP_USER_TIMEOUT end the connection of a peer that has disappeared. */
 static void set_options(int fd) {
     const int on = 1, idle_s = 60, between_s = 10, unsent_ms = LIMIT_GRPC_GONE_MS;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* it may be no TCP */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on,
+                     sizeof on); /* fails if the socket is not TCP */
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between_s, sizeof between_s);
@@ -155,7 +157,7 @@ void grpc_stream_close(struct grpc_stream *s) {
     free(s->host);
     tls_pair_unref(s->pair);
     tls_client_done(&s->client);
-    (void)close(s->fd); /* everything has been sent before */
+    (void)close(s->fd); /* nothing is lost: everything has been sent */
     free(s);
 }
 
