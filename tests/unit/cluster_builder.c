@@ -21,7 +21,7 @@ static struct str after(struct str s, size_t n) {
     return (struct str){s.p + n, s.n - n};
 }
 
-/* Splits at the first `c`; without one the tail is empty. */
+/* Splits at the first `c`. If the text has no `c`, the tail is empty. */
 static struct str head_of(struct str s, char c, struct str *ret_tail) {
     size_t at = str_find(s, c);
     *ret_tail = at == SIZE_MAX ? (struct str){0} : after(s, at + 1);
@@ -33,12 +33,12 @@ static _Noreturn void cannot_read(struct str token) {
     _fail(__FILE__, __LINE__);
 }
 
-/* The texts are the test's own: no name needs an escape. */
+/* No escapes are needed, because tests write no such names. */
 static void put_pair(struct strbuf *json, struct str key, struct str value) {
     strbuf_appendf(json, "\"%.*s\":\"%.*s\",", STR_ARG(key), STR_ARG(value));
 }
 
-/* "foo+bar=1" as members. */
+/* Writes "foo+bar=1" as members of JSON. */
 static void put_labels(struct strbuf *json, struct str labels) {
     struct str label, value;
     while (next_word(&labels, "+", &label)) {
@@ -47,7 +47,7 @@ static void put_labels(struct strbuf *json, struct str labels) {
     }
 }
 
-/* Every member written so far ends in a comma: the last one goes. */
+/* Each member ends with a comma: replaces the last comma by the bracket. */
 static void close_with(struct strbuf *json, const char *bracket) {
     if (json->n > 0 && json->p[json->n - 1] == ',')
         json->n--;
@@ -133,7 +133,7 @@ void cluster_open_with(struct cluster *c, struct cache_options options) {
         fail_msg("%s", err.text);
 }
 
-static uint32_t present_limit; /* 0: the usual ones */
+static uint32_t present_limit; /* 0: the usual limits */
 
 struct cache_options cluster_limits(void) {
     return (struct cache_options){.max_counters = present_limit,
@@ -157,8 +157,8 @@ static const char *zone_of(char first) {
     return first <= 'n' ? "zone1" : first <= 'p' ? "zone3" : "zone2";
 }
 
-/* The modifiers of a node's token: labels into one buffer, a later one winning as everywhere; and
- * the key of its taint, or NULL. */
+/* Reads the modifiers of a node's token. Writes its labels into one buffer; a later label replaces
+ * an earlier one. Returns the key of its taint, or NULL. */
 static const char *read_modifiers(struct str modifiers, struct str *labels_without,
                                   struct strbuf *labels) {
     struct str part, value;
@@ -262,7 +262,7 @@ static struct pod_token read_pod(struct str token) {
     return t;
 }
 
-/* Equal for pods that differ in nothing but their name. */
+/* Returns a text that is equal for pods that differ only in their name. */
 static struct str canonical(struct cluster *c, const struct pod_token *t) {
     struct strbuf text = {0};
     strbuf_appendf(&text, "%.*s/%.*s:%s%.*s", STR_ARG(t->namespace), STR_ARG(t->node),

@@ -29,13 +29,13 @@
 enum { CLUSTER_NODES = 128, CLUSTER_PODS = 128, CLUSTER_WORKLOADS = 16 };
 
 struct cluster_pod_kept {
-    struct str token; /* "ns1/y:foo": what it was made from */
+    struct str token; /* "ns1/y:foo": the token from which the pod was made */
     struct object object;
     bool gone;
 };
 
 struct cluster {
-    struct arena arena; /* everything decoded lives here until cluster_close() */
+    struct arena arena; /* holds all decoded objects until cluster_close() */
     struct clock_fake clock;
     struct cache *cache;
     struct engine_options options; /* no default constraints; {} counts every pod */
@@ -47,13 +47,16 @@ struct cluster {
     uint32_t workload_count;
 };
 
-/* An empty cluster whose reservations last 1000 ms of c->clock; its cache has cluster_limits(). */
+/* Opens an empty cluster. Reservations last 1000 ms of c->clock; the cache has the limits of
+ * cluster_limits(). */
 void cluster_open(struct cluster *c);
-/* The same with other limits of the cache; its clock is replaced by the cluster's. */
+/* The same as cluster_open() with other limits of the cache; the clock in `options` is replaced by
+ * the cluster's clock. */
 void cluster_open_with(struct cluster *c, struct cache_options options);
 void cluster_close(struct cluster *c);
 
-/* The limits of the cache for the present run of cluster_run_tests(): the usual ones elsewhere. */
+/* Returns the cache's limits for the present run of cluster_run_tests(); outside of it, the usual
+ * limits. */
 struct cache_options cluster_limits(void);
 /* Runs a group of tests with the usual limits of the cache, and then with 2, 3 and 8 columns,
  * counters and feasibilities: no limit may change an answer. Returns the number of failures. */
@@ -61,33 +64,33 @@ int cluster_run_tests(const char *name, const struct CMUnitTest *tests, size_t c
 #define CLUSTER_RUN_TESTS(name, tests)                                                             \
     cluster_run_tests((name), (tests), sizeof(tests) / sizeof *(tests))
 
-/* Adds nodes, or replaces those that are there. */
+/* Adds nodes, or replaces nodes that exist. */
 void cluster_nodes(struct cluster *c, const char *text);
 void cluster_pods(struct cluster *c, const char *text);
-/* For each token ("a:1", "b:bar") removes one such pod. */
+/* Removes one pod for each token ("a:1", "b:bar"). */
 void cluster_unpods(struct cluster *c, const char *text);
-/* A Service, ReplicaSet, ... from its JSON. */
+/* Adds a workload (Service, ReplicaSet ...) from its JSON. */
 void cluster_workload(struct cluster *c, enum object_kind kind, const char *json);
-/* Opens `to` as a fresh cluster with the nodes and workloads of `from` and, if asked, the pods it
- * has now. */
+/* Opens `to` as a new cluster with the nodes and workloads of `from` and, if `with_pods`, also with
+ * its present pods. */
 void cluster_copy(const struct cluster *from, bool with_pods, struct cluster *to);
 
-/* The pod to be scheduled. `spec` is more members of its spec ("" for none), each followed by a
- * comma. */
+/* Returns the pod that must be scheduled. `spec` has more members of its spec, each followed by a
+ * comma; it may be "". */
 struct pod cluster_pod(struct cluster *c, const char *labels, const char *constraints,
                        const char *spec);
-/* Constraints alone, as options.default_constraints wants them. */
+/* Returns only constraints, in the form of options.default_constraints. */
 const struct spread_constraint *cluster_constraints(struct cluster *c, const char *text,
                                                     uint32_t *ret_count);
 
-/* One object from its JSON. */
+/* Returns one object from its JSON. */
 struct object cluster_object(struct cluster *c, enum object_kind kind, const char *json);
-/* The selector of a JSON LabelSelector, compiled. */
+/* Returns the compiled selector of a JSON LabelSelector. */
 struct selector cluster_selector(struct cluster *c, const char *json);
 void cluster_apply(struct cluster *c, const struct object *object);
 void cluster_remove(struct cluster *c, const struct object *object);
 void cluster_apply_json(struct cluster *c, enum object_kind kind, const char *json);
 
-/* The next word of `*rest`, words being separated by any of the characters `between`; false at the
- * end. */
+/* Removes the next word from *rest; any character of `between` separates words. Returns false at
+ * the end. */
 bool next_word(struct str *rest, const char *between, struct str *ret_word);

@@ -39,7 +39,7 @@ struct grpc_budget {
 
 struct grpc_request {
     struct str message;
-    struct str object;   /* metadata `object`, for logs; cut; "" if there is none */
+    struct str object;   /* metadata `object`, for logs; cut; "" if absent */
     int64_t deadline_ms; /* by the server's clock; INT64_MAX: no deadline */
     struct arena *arena; /* for memory that lives during the call */
 };

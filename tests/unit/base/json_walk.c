@@ -7,7 +7,7 @@ int json_walk_skip(struct str text, struct err *err) {
     struct json_reader r;
     arena_init(&arena, ARENA_BYTES);
     json_reader_init(&r, text, &arena, "Doc");
-    (void)json_skip(&r); /* what it skipped is compared elsewhere */
+    (void)json_skip(&r); /* other tests compare the skipped text */
     int code = json_finish(&r, err);
     arena_done(&arena);
     return code;
@@ -17,7 +17,7 @@ void json_walk_value(struct json_reader *r) {
     struct str key;
     switch (json_peek(r)) {
     case JSON_NULL:
-        (void)json_null(r); /* all values are thrown away here */
+        (void)json_null(r); /* values are not used here */
         break;
     case JSON_BOOL:
         (void)json_bool(r);
@@ -94,7 +94,7 @@ static size_t ref_number(struct str s, size_t i) {
     return i;
 }
 
-/* Decodes by arithmetic, then asks whether the value needed that many bytes. */
+/* Decodes by arithmetic, then checks whether the value needs this number of bytes. */
 static size_t ref_utf8(struct str s, size_t i) {
     int c = at(s, i);
     int more = c < 0x80 ? 0 : c < 0xc0 ? -1 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf8 ? 3 : -1;

@@ -1,6 +1,6 @@
 /*
- * A cluster of the nodes "a", "b" and "x", and a pod that is to be scheduled into it. A test has
- * one at a time.
+ * A cluster with the nodes "a", "b" and "x", and a pod that must be scheduled. A test has one such
+ * struct at a time.
  */
 #pragma once
 
@@ -8,12 +8,12 @@
 
 struct incoming {
     struct cluster c;
-    struct selector foo; /* of pods with the label "foo" */
-    struct pod pod;      /* which has it; UID "incoming" */
+    struct selector foo; /* selects pods with the label "foo" */
+    struct pod pod;      /* has the label "foo" and the UID "incoming" */
 };
 
-/* cmocka's, whose state becomes a struct incoming. */
+/* Functions for cmocka; *state becomes a struct incoming. */
 int incoming_setup(void **state);
 int incoming_teardown(void **state);
-/* The watch shows the pod: on this node, "" for none. */
+/* The watch shows the pod on this node ("": on no node). */
 void incoming_seen(struct incoming *f, const char *node, bool finished, bool terminating);

@@ -138,7 +138,7 @@ int64_t naive_allocatable(const struct naive *m, uint32_t node, uint32_t resourc
 
 int64_t naive_requested(const struct naive *m, uint32_t node, uint32_t resource,
                         uint32_t *ret_pods) {
-    uint64_t sum = 0; /* wraps around, as the cache's */
+    uint64_t sum = 0; /* wraps around, like the sum of the cache */
     *ret_pods = 0;
     for (uint32_t i = 0; i < NAIVE_PODS; i++)
         if (m->pods[i].present && m->pods[i].node == node) {
@@ -248,7 +248,7 @@ void naive_node_object(const struct naive_node *node, uint32_t i, struct naive_o
     into->unschedulable = node->has >= 2;
 }
 
-/* It comes with what the pod requests. */
+/* Follows from the pod's requests. */
 static bool is_of_other_scheduler(const struct naive_pod *pod) {
     return pod->requests == 1;
 }
@@ -278,7 +278,7 @@ void naive_namespace_object(uint32_t i, struct naive_object *o) {
     o->object.meta.name = naive_namespace_name(i);
 }
 
-/* Nine selectors: always an app, perhaps a tier. */
+/* Returns one of nine selectors: always an app, for some also a tier. */
 static struct naive_labels workload_labels(uint8_t selector) {
     return (struct naive_labels){{(int8_t)(selector % 3), -1, (int8_t)(selector / 3 - 1)}};
 }
@@ -321,7 +321,7 @@ static bool selects(const struct naive_workload *workload, const struct naive_la
 bool naive_default_matches(const struct naive *m, uint32_t namespace,
                            const struct naive_labels *labels, uint32_t owner,
                            const struct naive_labels *other, bool *ret_empty) {
-    struct naive_labels merged = {{-1, -1, -1}}; /* of services, and then a ReplicationController */
+    struct naive_labels merged = {{-1, -1, -1}}; /* of Services, then of a ReplicationController */
     bool matches = true;
     *ret_empty = true;
     for (uint32_t kind = 0; kind < 4; kind++)

@@ -1,9 +1,10 @@
 /*
- * The truths of cache.h kept the naive way: everything in plain arrays, every answer counted anew.
- * What randomised tests hold against the cache.
+ * A naive model of cache.h: it keeps everything in plain arrays and counts every answer anew.
+ * Randomised tests compare the cache with it.
  *
- * Objects are numbered and made of small alphabets, so that they meet often: a node "n7" has a
- * value or none under each of three topology keys, a pod has labels, a namespace and a node.
+ * Objects have numbers, and few different values, so that their values are often equal: a node "n7"
+ * has a value or no value for each of three topology keys; a pod has labels, a namespace and a
+ * node.
  */
 #pragma once
 
@@ -18,16 +19,16 @@ enum {
     NAIVE_NAMESPACES = 3,
     NAIVE_WORKLOADS = 24,
     NAIVE_KEYS = 3,   /* topology keys, and label keys of pods */
-    NAIVE_VALUES = 3, /* of each; value 0 is "" */
+    NAIVE_VALUES = 3, /* values of each key; value 0 is "" */
     NAIVE_TAINTS = 5,
-    NAIVE_REQUESTS = 4,  /* what pods may request, and what nodes may have */
+    NAIVE_REQUESTS = 4,  /* choices of a pod's requests, and of a node's resources */
     NAIVE_RESOURCES = 4, /* names of resources */
     NAIVE_SELECTORS = 7,
     NAIVE_FEASIBILITIES = 5,
     NAIVE_TTL_MS = 1000,
 };
 
-/* Values per key; -1: no such label. */
+/* The value of each key; -1: the label is missing. */
 struct naive_labels {
     int8_t value[NAIVE_KEYS];
 };
@@ -36,8 +37,8 @@ struct naive_node {
     bool known;
     uint32_t generation;
     struct naive_labels labels;
-    uint8_t taints; /* one of NAIVE_TAINTS combinations */
-    uint8_t has;    /* one of NAIVE_REQUESTS; from 2 on it is cordoned */
+    uint8_t taints; /* the number of one of NAIVE_TAINTS combinations */
+    uint8_t has;    /* one of NAIVE_REQUESTS; from 2 on the node is cordoned */
 };
 
 struct naive_pod {
@@ -51,14 +52,15 @@ struct naive_pod {
 struct naive_workload {
     bool present;
     uint32_t generation;
-    uint8_t selector; /* of its own alphabet */
+    uint8_t selector; /* number of a selector for workloads */
 };
 
 struct naive {
     uint32_t generation;
     struct naive_node nodes[NAIVE_NODES];
     struct naive_pod pods[NAIVE_PODS];
-    struct naive_workload workloads[NAIVE_WORKLOADS]; /* number -> kind, namespace, name */
+    struct naive_workload
+        workloads[NAIVE_WORKLOADS]; /* a workload's number gives its kind, namespace and name */
     bool namespaces[NAIVE_NAMESPACES];
     uint32_t namespace_generations[NAIVE_NAMESPACES];
 };
@@ -66,20 +68,20 @@ struct naive {
 /* ---- what happens ---- */
 
 void naive_apply_node(struct naive *m, uint32_t i, const struct naive_node *node);
-/* `bound` and `finished` as the object says; `pod` carries the rest. */
+/* `bound` and `finished` are the pod's state; `pod` has its other members. */
 void naive_apply_pod(struct naive *m, uint32_t i, const struct naive_pod *pod, bool bound,
                      bool finished);
 void naive_apply_namespace(struct naive *m, uint32_t i);
 void naive_apply_workload(struct naive *m, uint32_t i, uint8_t selector);
-/* Whether the cache must answer 0; false: -ENOENT. */
+/* Returns true if the cache must answer 0, false if it must answer -ENOENT. */
 bool naive_reserve(struct naive *m, uint32_t i, const struct naive_pod *pod, int64_t now_ms);
 void naive_release(struct naive *m, uint32_t i);
 void naive_expire(struct naive *m, int64_t now_ms);
 void naive_sync_end(struct naive *m);
 
-/* ---- the same as objects ---- */
+/* ---- nodes, pods and workloads as objects ---- */
 
-/* Room for what a struct object points to. */
+/* An object, with memory for the values to which it points. */
 struct naive_object {
     struct object object;
     char name[16], uid[16];
@@ -87,8 +89,8 @@ struct naive_object {
     struct taint taints[2];
 };
 
-/* All strings live in `o` or are constants. Every other pod has no UID, but keeps to a namespace
- * then: (number / 2) % NAIVE_NAMESPACES. */
+/* All strings are in `o` or are constants. Every second pod has no UID; it always has the namespace
+ * (number / 2) % NAIVE_NAMESPACES. */
 void naive_node_object(const struct naive_node *node, uint32_t i, struct naive_object *o);
 void naive_pod_object(const struct naive_pod *pod, uint32_t i, bool bound, bool finished,
                       struct naive_object *o);
@@ -105,23 +107,23 @@ extern const char *const naive_resource_names[NAIVE_RESOURCES];
 extern const char *const naive_selectors[NAIVE_SELECTORS];
 extern const char *const naive_specs[NAIVE_FEASIBILITIES];
 
-/* Is there a pod, live, of this namespace and matched? */
+/* Is the pod live, in this namespace, and matched by the selector? */
 bool naive_counts(const struct naive *m, uint32_t pod, uint32_t namespace, uint32_t selector);
-/* CANDIDATE_* flags of a node. */
+/* Returns the CANDIDATE_* flags of a node. */
 uint8_t naive_flags(const struct naive *m, uint32_t i, uint32_t spec);
 
-/* Does the default selector of a pod of this namespace and labels, owned by this workload, match
- * `other`? Nothing applies: ret_empty. */
+/* Does the default selector of a pod with this namespace, these labels and this owner match
+ * `other`? Sets *ret_empty if the pod has no default selector. */
 bool naive_default_matches(const struct naive *m, uint32_t namespace,
                            const struct naive_labels *labels, uint32_t owner,
                            const struct naive_labels *other, bool *ret_empty);
-/* Of one resource: what a node has, and what is asked of it by the pods there, which are counted.
- */
+/* Return a node's amount of one resource, the amount that the pods on the node request, and the
+ * number of these pods. */
 int64_t naive_allocatable(const struct naive *m, uint32_t node, uint32_t resource);
 int64_t naive_requested(const struct naive *m, uint32_t node, uint32_t resource,
                         uint32_t *ret_pods);
 
-/* The pod that asks for it. */
+/* Makes the pod whose default selector is asked for. */
 void naive_owned_object(uint32_t namespace, const struct naive_labels *labels, uint32_t owner,
                         struct naive_object *o);
 

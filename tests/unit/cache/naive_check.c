@@ -10,7 +10,7 @@ struct check {
     const struct naive_questions *q;
     struct cluster *c;
     uint64_t *random;
-    uint32_t slots[NAIVE_NODES]; /* of the nodes */
+    uint32_t slots[NAIVE_NODES]; /* the slot of each node */
 };
 
 static void find_slots(struct check *k) {
@@ -39,7 +39,7 @@ static void check_counter(const struct check *k, struct cache_view *view, uint32
         assert_int_equal(counts[slot], want[slot]);
 }
 
-/* Those that have a known node are used, and nothing else is. */
+/* Domains with a known node must be in use, and no other domains. */
 static void check_domains(const struct check *k, const struct topology_column *column, uint32_t key,
                           const uint32_t domain_of_value[NAIVE_VALUES]) {
     bool everywhere = true;
@@ -78,7 +78,7 @@ static void check_column(const struct check *k, struct cache_view *view, uint32_
     }
     for (uint32_t slot = 0; slot < topology_slots(view->nodes.topology); slot++)
         labelled -= column.domain_of[slot] != TOPOLOGY_NONE;
-    assert_int_equal(labelled, 0); /* nobody else has a domain */
+    assert_int_equal(labelled, 0); /* no other slot has a domain */
     for (uint32_t v = 0; v < NAIVE_VALUES; v++)
         for (uint32_t u = 0; u < v; u++)
             assert_true(domain_of_value[u] == TOPOLOGY_NONE ||
@@ -87,7 +87,7 @@ static void check_column(const struct check *k, struct cache_view *view, uint32_
     check_domains(k, &column, key, domain_of_value);
 }
 
-/* The prefix `up` levels above a slot's leaf. */
+/* Returns the prefix `up` levels above a slot's leaf. */
 static uint32_t above(const struct topology_tree *tree, uint32_t slot, uint32_t up) {
     uint32_t prefix = tree->leaf_of[slot];
     while (up-- > 0)
@@ -95,7 +95,7 @@ static uint32_t above(const struct topology_tree *tree, uint32_t slot, uint32_t 
     return prefix;
 }
 
-/* Nodes share a prefix while their values are the same; no value is as good as "". */
+/* Do two nodes share a prefix? They do if their values are equal; a missing value counts as "". */
 static bool alike(const struct naive_node *a, const struct naive_node *b, const uint32_t *keys,
                   uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -185,13 +185,15 @@ static void check_nodes(const struct check *k, struct cache_view *view) {
     }
 }
 
-/* A list of names in any order, some of them unknown: what was asked before must not matter. */
+/* Asks for a list of names in random order, some of them unknown: earlier questions must not change
+ * the answer. */
 static void check_lists(const struct check *k, struct cache_view *view) {
     struct naive_object o[8];
     struct str names[8];
     uint32_t slots[8];
     for (uint32_t i = 0; i < 8; i++) {
-        uint32_t node = unit_below(k->random, k->q->nodes + 1); /* one that never exists */
+        uint32_t node =
+            unit_below(k->random, k->q->nodes + 1); /* may be a node that never exists */
         naive_node_object(&k->m->nodes[0], node, &o[i]);
         names[i] = o[i].object.meta.name;
     }
@@ -222,7 +224,7 @@ static void check_resources(const struct check *k, struct cache_view *view) {
     assert_int_equal(cache_any_allocatable(view), any);
 }
 
-/* Which nodes have port 80 taken: by pods with the requests of number 1. */
+/* Checks the nodes where port 80 is in use: pods with the requests of number 1 use it. */
 static void check_ports(const struct check *k, struct cache_view *view) {
     static const struct host_port port = {{"10.0.0.1", 8}, {"TCP", 3}, 80};
     const struct pod_requests wanted = {.ports = &port, .port_count = 1};
@@ -245,7 +247,7 @@ static struct naive_labels any_labels(const struct check *k) {
     return labels;
 }
 
-/* The default selector of some pod, by what it matches. */
+/* Checks a random pod's default selector by the pods that it matches. */
 static void check_default_selector(const struct check *k, struct cache_view *view) {
     struct naive_object o;
     struct arena arena;
@@ -327,7 +329,7 @@ static void remove_everything(const struct naive *m, const struct naive_question
                               struct cluster *c) {
     struct naive_object o;
     for (uint32_t i = 0; i < q->nodes; i++) {
-        if (!m->nodes[i].known) /* of such a one only pods may have spoken, or nobody */
+        if (!m->nodes[i].known) /* the node is known only from pods, or not at all */
             continue;
         naive_node_object(&m->nodes[i], i, &o);
         cluster_remove(c, &o.object);

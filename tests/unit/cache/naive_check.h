@@ -1,5 +1,5 @@
 /*
- * Holds every answer of a cache against the naive model of naive.h; a difference fails the test.
+ * Compares every answer of a cache with the naive model (naive.h); a difference fails the test.
  */
 #pragma once
 
@@ -7,20 +7,20 @@
 #include "unit/cluster_builder.h"
 
 struct naive_questions {
-    uint32_t nodes, pods; /* how many of each there can be */
+    uint32_t nodes, pods; /* the greatest numbers of nodes and of pods */
     struct selector selectors[NAIVE_SELECTORS];
     struct pod askers[NAIVE_FEASIBILITIES];
 };
 
-/* The selectors and askers, decoded into the cluster's arena. */
+/* Decodes the selectors, and the pods that ask, into the cluster's arena. */
 void naive_questions_open(struct naive_questions *q, struct cluster *c, uint32_t nodes,
                           uint32_t pods);
 
-/* Asks everything, or each question with this probability, so that the least recently used one
- * differs from time to time. */
+/* Asks each question with this probability, so that the least recently used record changes from
+ * time to time. */
 void naive_check(const struct naive *m, const struct naive_questions *q, struct cluster *c,
                  uint64_t *random, uint32_t percent);
 
-/* Takes everything out of the cache, one by one, and then what it only remembered: nothing may be
- * left, not a single interned string. */
+/* Removes all objects from the cache, one by one, and then its remembered records. Fails the test
+ * if the cache is not empty then: not one interned string may be left. */
 void naive_check_empties(const struct naive *m, const struct naive_questions *q, struct cluster *c);

@@ -1,24 +1,26 @@
 /*
- * One-line questions to a cache: each opens a view of its own. A refusal fails the test.
+ * Questions to a cache in one line: each function opens its own view. A refusal fails the test.
  */
 #pragma once
 
 #include "unit/cluster_builder.h"
 
-/* The count of a counter at a known node; TOPOLOGY_NONE when the node is not known. */
+/* Returns the count of a counter at a known node; TOPOLOGY_NONE if the node is not known. */
 uint32_t probe_count(struct cache *cache, const char *namespace, const struct selector *selector,
                      const char *node);
-/* The parts of assumed pods that it counts there, CACHE_POD a whole one. */
+/* Returns the assumed pods that the counter counts at the node, in parts; CACHE_POD parts are one
+ * pod. */
 int64_t probe_assumed(struct cache *cache, const char *namespace, const struct selector *selector,
                       const char *node);
-/* The counter summed over all slots, those of unknown nodes included. */
+/* Returns the sum of the counter over all slots, also over the slots of unknown nodes. */
 uint64_t probe_total(struct cache *cache, const char *namespace, const struct selector *selector);
 
-/* The node's domain under a topology key; TOPOLOGY_NONE: no label, or no such node. */
+/* Returns the node's domain for a topology key; TOPOLOGY_NONE if the label or the node is missing.
+ */
 uint32_t probe_domain(struct cache *cache, const char *topology_key, const char *node);
 
-/* The node's CANDIDATE_* flags for this pod; 0 when it is not known. */
+/* Returns the node's CANDIDATE_* flags for this pod; 0 if the node is not known. */
 uint8_t probe_flags(struct cache *cache, const struct pod *pod, const char *node);
 
-/* cache_pod_find(); false: not known. */
+/* Calls cache_pod_find(). Returns false if the pod is not known. */
 bool probe_pod(struct cache *cache, const struct object_meta *meta, struct cache_pod *ret);

@@ -1,6 +1,6 @@
 /*
- * What the tests of certificates share: an authority at a fixed time, leaves of it, and a folder of
- * their own for each test. Everything fails the test that cannot be made.
+ * Shared by the tests of certificates: an authority at a fixed time, certificates that it issues,
+ * and a folder for each test. A function that cannot make its result fails the test.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ static inline struct authority *new_authority(const char *name, int days, int64_
     return a;
 }
 
-/* A server's certificate for up to three hosts (NULL: none). */
+/* Issues a server's certificate for up to three hosts (NULL: no host). */
 static inline struct issued issue_server(const struct authority *a, int days, int64_t now_s,
                                          const char *host1, const char *host2, const char *host3) {
     const struct str hosts[] = {str_of(host1), str_of(host2), str_of(host3)};
@@ -86,7 +86,7 @@ static inline int remove_folder(void **state) {
     return r;
 }
 
-/* dir/name; in a static buffer that holds the last four. */
+/* Returns "dir/name" in a static buffer, which is valid for the next three calls. */
 static inline const char *in(const char *dir, const char *name) {
     static char paths[4][512];
     static unsigned next;

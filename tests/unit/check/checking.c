@@ -32,7 +32,7 @@ static void *run(void *ctx) {
     int status;
     c->check(c);
     if (kube_call(c->client, "GET", "/done", STR(""), &body, &status, &err) != 0)
-        print_error("%s\n", err.text); /* the test waits in vain and fails */
+        print_error("%s\n", err.text); /* the test waits for a call that does not come, and fails */
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* What functions need that print JSON: memory, a text, and a place for an error. */
+/* The arguments of functions that print JSON: memory, a text, and an error. */
 #pragma once
 
 #include "unit/unit.h"
@@ -12,6 +12,6 @@ struct printing {
     struct err err;
 };
 
-/* cmocka's, whose state becomes a struct printing; a test has one at a time. */
+/* Functions for cmocka; *state becomes a struct printing. A test has one at a time. */
 int printing_setup(void **state);
 int printing_teardown(void **state);

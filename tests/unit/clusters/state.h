@@ -1,4 +1,4 @@
-/* States by hand: JSON with ' in the place of ", and the members of such an answer. */
+/* Clusters' states written in tests: JSON with ' instead of ". Also reads members of an answer. */
 #pragma once
 
 #include "clusters/state.h"
@@ -25,8 +25,8 @@ static inline void read_state(const char *list, struct clusters_state *ret) {
     free(text);
 }
 
-/* The member at the path "a.b" of an answer, as JSON with ' in the place of ", until the next call;
- * "none": there is none. */
+/* Returns the member at the path "a.b" of an answer, as JSON with ' instead of ", valid until the
+ * next call; "none" if it is missing. */
 static inline const char *member_of(const struct strbuf *answer, const char *path) {
     static char text[4096];
     char names[64], *rest = names;

@@ -94,7 +94,7 @@ static int patch(struct stored *s, const cJSON *body) {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(metadata, "resourceVersion");
     if (s->object == NULL)
         return 404;
-    assert_true(cJSON_IsString(version)); /* never without a precondition */
+    assert_true(cJSON_IsString(version)); /* each patch must have a precondition */
     if (strcmp(version->valuestring, stored_text(s, "metadata/resourceVersion")) != 0)
         return 409;
     merge(s->object, body);

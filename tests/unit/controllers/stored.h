@@ -1,6 +1,7 @@
 /*
- * One object as an API server keeps it, in memory: versions, conflicts, creation that succeeds
- * once, merge patches, and patches of lists whose items have names. And a watch of it, by hand.
+ * One object as an API server stores it, in memory: versions, conflicts, creation that succeeds
+ * once, merge patches, and patches of lists whose items have names. Also sends the events of its
+ * watch.
  */
 #pragma once
 
@@ -10,24 +11,25 @@
 
 #include <cJSON.h>
 
-/* A writer on a fake client, which has one request at a time; otherwise with the usual limits. */
+/* Returns a writer on a fake client; it sends one request at a time, and has the usual limits
+ * otherwise. */
 struct writer *fake_writer(struct kube_client *client);
 
 struct stored {
-    cJSON *object; /* NULL: it does not exist */
+    cJSON *object; /* NULL: the object does not exist */
     unsigned version, writes, conflicts;
-    int refuse; /* answer with this status instead; 0: do not */
+    int refuse; /* the status of the refusal of each request; 0: none is refused */
 };
 void stored_done(struct stored *s);
-/* Somebody else makes it what this JSON says (NULL: deletes it). */
+/* Another client changes the object to this JSON (NULL: deletes it). */
 void stored_set(struct stored *s, const char *json);
-/* It was changed in place. */
+/* Call it after changing the object in place. */
 void stored_touch(struct stored *s);
-/* The string at a path of names and numbers ("data/tls.crt", "webhooks/0/name"), "" if none. */
+/* Returns the string at a path of names and numbers ("data/tls.crt", "webhooks/0/name"), or "". */
 const char *stored_text(const struct stored *s, const char *path);
 
-/* The request under way is done and answered. */
+/* Executes and answers the pending request. */
 void stored_serve(struct stored *s, struct kube_client *client);
-/* What a watch tells: a listing, or what became of the object. */
+/* Send what a watch would send: a listing, or an event about the object. */
 void stored_list(const struct stored *s, const struct reflector_sink *sink);
 void stored_tell(const struct stored *s, const struct reflector_sink *sink);

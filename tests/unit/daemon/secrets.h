@@ -1,6 +1,6 @@
 /*
- * What the tests of certificates in Secrets share: a fake API server with a client, a writer and
- * two watches, and a listener that waits for its certificate.
+ * Shared by the tests of certificates in Secrets: a fake API server with a client, a writer and two
+ * watches, and a listener that waits for its certificate.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct secrets_fixture {
     struct api api;
-    struct api_call watches[2], call; /* the two, and what else comes */
+    struct api_call watches[2], call; /* the two watches, and the latest other call */
     struct kube_access access;        /* namespace "ns" */
     struct kube_client *client;
     struct writer *writer;
@@ -19,17 +19,18 @@ struct secrets_fixture {
     struct served served; /* not started */
 };
 
-/* Fails the test if it cannot. The fixture must not move. */
+/* Fails the test if it cannot set up the fixture. The fixture must not move. */
 void secrets_fixture_init(struct secrets_fixture *f);
-/* The certificates must be freed already. */
+/* Free the certificates first. */
 void secrets_fixture_done(struct secrets_fixture *f);
 
-/* Takes `count` watches into f->watches, in whichever order they come, by how their paths begin. */
+/* Stores `count` watches in f->watches, in any order of arrival; watch i is the one whose path
+ * begins with paths[i]. */
 void secrets_take_watches(struct secrets_fixture *f, const char *const paths[static 2], int count);
 
-/* Takes the next request that is no Event into f->call; Events are answered. */
+/* Stores the next request in f->call; requests about Events are answered and skipped. */
 void secrets_expect(struct secrets_fixture *f, const char *method, const char *path);
 
-/* Has a watch deliver an object that was sent to us, as of a version. */
+/* Makes a watch deliver an object that we have received, with this version. */
 void secrets_deliver(struct api_call *watch, const char *type, struct str object,
                      const char *version);

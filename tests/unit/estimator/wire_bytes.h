@@ -1,4 +1,4 @@
-/* Bytes in hex, as the recorded messages are written. */
+/* Bytes written in hex, the form of the recorded messages. */
 #pragma once
 
 #include "base/err.h"
@@ -8,7 +8,7 @@
 
 #include "unit/unit.h"
 
-/* Appends what the digits mean; anything else between them fails the test. */
+/* Appends the bytes that the digits mean; any other character fails the test. */
 static inline void hex_append(const char *hex, struct strbuf *out) {
     static const char digits[] = "0123456789abcdef";
     for (; *hex != '\0'; hex += 2) {
@@ -21,7 +21,7 @@ static inline void hex_append(const char *hex, struct strbuf *out) {
 
 /* ---- messages, put together field by field: hex that is valid until the next test ---- */
 
-/* The memory of these; hex_reset() in front of each test. */
+/* The memory of these messages; call hex_reset() before each test. */
 struct hex_pool {
     char text[1 << 16];
     size_t used;
@@ -52,7 +52,7 @@ static inline const char *hex_varint(uint64_t value) {
     return hex_printf("%s%02x", hex, (unsigned)value);
 }
 
-/* A field of bytes, of a text, of a number. */
+/* Return a field with bytes, with a text, or with a number. */
 static inline const char *hex_field(unsigned number, const char *inner) {
     return hex_printf("%s%s%s", hex_varint(number << 3 | 2), hex_varint(strlen(inner) / 2), inner);
 }
@@ -68,7 +68,7 @@ static inline const char *hex_number(unsigned number, int64_t value) {
     return hex_printf("%s%s", hex_varint(number << 3), hex_varint((uint64_t)value));
 }
 
-/* An entry of a map from text to text, or to a Quantity. */
+/* Return an entry of a map from text to text, or from text to Quantity. */
 static inline const char *hex_entry(unsigned number, const char *key, const char *value) {
     return hex_field(number, hex_printf("%s%s", hex_text(1, key), hex_text(2, value)));
 }

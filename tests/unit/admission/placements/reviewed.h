@@ -1,6 +1,6 @@
 /*
- * A Placement that is reviewed, for tests: what comes in, what goes out. Keys are not drawn: with
- * RANDOM_KEY and four shards a new one is s3-0a1b2c3d of evenkeel-3.
+ * The review of a Placement, for tests: its input and its output. Keys are not random: with
+ * RANDOM_KEY and four shards a new key is s3-0a1b2c3d of evenkeel-3.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 #define BUILT_IN(name, weight)                                                                     \
     "{\"scoreCoordinate\":{\"type\":\"BuiltIn\",\"builtIn\":\"" name "\"},\"weight\":" weight "}"
 #define NOTE_KEY "placements.evenkeel.io/injected"
-/* The annotation of KEY; `more` is what stands behind the resource. */
+/* The annotation with KEY; `more` is the text behind the resource. */
 #define NOTE(more)                                                                                 \
     "\"" NOTE_KEY "\":\"{\\\"key\\\":\\\"" KEY "\\\",\\\"resource\\\":\\\"evenkeel-3\\\"" more "}" \
     "\""
@@ -30,7 +30,7 @@
     "{\"topologyKey\":\"zone\",\"topologyKeyType\":\"Label\",\"whenUnsatisfiable\":\"" when "\"}"
 #define SOFT "\"spreadPolicy\":{\"spreadConstraints\":[" TERM("ScheduleAnyway") "]}"
 #define HARD "\"spreadPolicy\":{\"spreadConstraints\":[" TERM("DoNotSchedule") "]}"
-/* A whole one: annotations without braces, "" for none; members of spec. */
+/* A whole Placement. `annotations`: members without braces, or ""; `spec`: members of spec. */
 #define PLACEMENT(annotations, spec)                                                               \
     "{\"metadata\":{\"name\":\"p\",\"annotations\":{" annotations "}},\"spec\":{" spec "}}"
 #define PLAIN(spec) "{\"metadata\":{\"name\":\"p\"},\"spec\":{" spec "}}"
@@ -39,7 +39,7 @@ struct reviewed {
     struct arena arena;
     struct policy_namespace namespace;
     struct placement_options
-        options; /* mode Scores, injecting and owning, until a test says else */
+        options; /* mode Scores, with injection and ownership, until a test changes them */
     struct review review;
     struct patch patch;
     struct review_answer answer;
@@ -61,7 +61,8 @@ static inline void reviewed_close(struct reviewed *f) {
     arena_done(&f->arena);
 }
 
-/* `old` NULL: it is created. The document as it is left, which is the arena's. */
+/* Reviews the object; `old` is NULL if it is created. Returns the resulting document, in the arena.
+ */
 static inline struct str reviewed_admit(struct reviewed *f, struct str object, const char *old) {
     f->review = (struct review){.uid = STR("u"),
                                 .group = STR("cluster.open-cluster-management.io"),
@@ -75,9 +76,9 @@ static inline struct str reviewed_admit(struct reviewed *f, struct str object, c
     return f->patch.document;
 }
 
-/* Once more changes nothing. */
+/* Fails the test if a second review changes the document. */
 static inline void reviewed_again(struct reviewed *f, struct str document, const char *old) {
-    f->options.random++; /* another key would be drawn */
+    f->options.random++; /* a new key would differ */
     assert_true(str_eq(reviewed_admit(f, document, old), document));
     assert_int_equal(f->patch.count, 0);
     f->options.random--;

@@ -17,46 +17,47 @@ struct world {
     struct arena arena;
     struct fluid_store *store;
     struct fluid_profile profile;
-    struct fluid_options options;          /* correct, with `profile`, which is Fluid's default */
-    const struct fluid_locality *locality; /* asked for; NULL at first */
-    struct fluid_outcome outcome;          /* of the last pod */
-    struct str document;                   /* the last pod, as it came out; arena */
-    cJSON *pod;                            /* the same */
-    char text[4096];                       /* what world_affinity() said last */
+    struct fluid_options options;          /* correct, with `profile`, Fluid's default */
+    const struct fluid_locality *locality; /* the locality that is asked for; NULL at first */
+    struct fluid_outcome outcome;          /* the outcome for the last pod */
+    struct str document;                   /* the last pod after the mutation; arena */
+    cJSON *pod;                            /* the same pod, parsed */
+    char text[4096];                       /* the last result of world_affinity() */
 };
 
 void world_init(struct world *w);
 void world_done(struct world *w);
 
-/* A document; fails the test when it is none. Owned by the caller, or the arena's. */
+/* Returns a document; fails the test if the text is not JSON. The caller owns a cJSON; a text is in
+ * the arena. */
 cJSON *world_document(const char *json);
 struct str world_text(struct world *w, const char *json);
 void world_put(struct world *w, const char *json);
-/* A bound dataset of this name in namespace "default" with its claim and runtime: `spec` and
- * `status` are members of the AlluxioRuntime's, "" for none. */
+/* Adds a bound dataset with this name in namespace "default", with its claim and runtime. `spec`
+ * and `status` are members of the AlluxioRuntime's spec and status; they may be "". */
 void world_dataset(struct world *w, const char *name, const char *spec, const char *status);
 
-/* A pod as a webhook reads it. */
+/* A pod in the form in which a webhook reads it. */
 struct world_pod {
     struct str text;
     struct pod pod;
     struct pod_details details;
     bool is_placed;
 };
-/* Fails the test when it is none. `text` is borrowed. */
+/* Fails the test if the text is not a pod. `text` is borrowed. */
 void world_read(struct str text, struct arena *arena, struct world_pod *ret);
-/* The pod with what the plugins want, by the code that patches it. Arena. */
+/* Returns the pod with the plugins' edits, made by the code that patches pods. In the arena. */
 struct str world_edit(const struct world_pod *pod, const struct fluid_edits *edits,
                       struct arena *arena);
 
 /* Sends a pod of namespace "default" through fluid_mutate(). The outcome and the pod are kept until
- * the next. */
+ * the next call. */
 void world_mutate(struct world *w, const char *pod);
-/* The same once more with what came out. */
+/* Sends the mutated pod through fluid_mutate() again. */
 void world_mutate_again(struct world *w);
 const char *world_affinity(struct world *w);
 
-/* Any nodeAffinity as text, and that of a pod; NULL: it has none. */
+/* Writes any nodeAffinity as text; returns a pod's nodeAffinity, or NULL. */
 void world_describe(const cJSON *node_affinity, char *ret, size_t size);
 const cJSON *world_node_affinity(const cJSON *pod);
 
