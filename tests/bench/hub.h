@@ -1,10 +1,10 @@
 /*
- * A hub for benchmarks: the fleet that a watch would fill, and as much of an API server as Owner
- * mode writes to: what is written is there at once, with a new resourceVersion.
+ * A hub for benchmarks: the fleet that a watch would fill, and the part of an API server to which
+ * mode Owner writes. Written objects are in the fleet at once, with a new resourceVersion.
  *
- * Placements have the names "n<i % HUB_NAMESPACES>/p<i>", one set of all clusters is bound to each
- * namespace, and OCM's annotation is on them from the start. Each has at most 100 clusters, so one
- * PlacementDecision. Whatever fails ends the program with a sentence.
+ * Placements have the names "n<i % HUB_NAMESPACES>/p<i>", a ClusterSet of all clusters is bound to
+ * each namespace, and the Placements have OCM's annotation from the start. Each Placement has at
+ * most 100 clusters, so one PlacementDecision. Any failure ends the program with a sentence.
  */
 #pragma once
 
@@ -18,30 +18,30 @@ struct hub {
     struct hub_placement *placements; /* owned, by number */
     uint32_t count;
     unsigned version;
-    uint64_t writes; /* that were applied */
-    uint64_t moves;  /* clusters that PlacementDecisions had, and have no more */
+    uint64_t writes; /* number of applied writes */
+    uint64_t moves;  /* number of clusters that left PlacementDecisions */
 };
 
 void hub_open(struct hub *h, uint32_t placements);
 void hub_close(struct hub *h);
 
-/* An object as the watch shows it: JSON, with ' for ". */
+/* Adds an object, as if the watch showed it: JSON, with ' instead of ". */
 void hub_give(struct hub *h, enum fleet_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Placement i: `spec` is members of JSON, with ' for ". */
+/* Adds Placement i; `spec` has members of JSON, with ' instead of ". */
 void hub_place(struct hub *h, uint32_t i, const char *spec);
 struct str hub_namespace(uint32_t i, struct arena *arena);
 struct str hub_name(uint32_t i, struct arena *arena);
-/* Number of the Placement of this name. */
+/* Returns the number of the Placement with this name. */
 uint32_t hub_number(const struct hub *h, struct str name);
-/* A write about it; the fleet has it afterwards. */
+/* Applies a write for Placement i to the fleet. */
 void hub_apply(struct hub *h, uint32_t i, const struct write *write);
-/* The status of its PlacementDecision, from somebody else; JSON. */
+/* Sets the status (JSON) of the Placement's PlacementDecision, as if another client wrote it. */
 void hub_decide(struct hub *h, uint32_t i, struct str status);
-/* How many clusters its PlacementDecision had, and has no more. */
+/* Returns the number of clusters that left the Placement's PlacementDecision. */
 uint64_t hub_moves(const struct hub *h, uint32_t i);
-/* Is this cluster in its PlacementDecision? */
+/* Is this cluster in the PlacementDecision of Placement i? */
 bool hub_has(const struct hub *h, uint32_t i, const char *cluster);
 
-/* Ends the program. */
+/* Prints the sentence and ends the program. */
 _Noreturn void hub_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,7 +1,7 @@
 /*
- * Random reviews of pods, for same.c: what hurries must meet what is rare, so there are owners of
- * every kind, constraints and affinities of the pod's own, datasets, gates, pods that opted out,
- * namespaces and objects that nobody knows, and reviews that are none.
+ * Random reviews of pods, for same.c. The fast paths must also meet rare pods. So there are owners
+ * of every kind, pods with their own constraints and affinities, datasets, gates, pods that opted
+ * out, unknown namespaces and objects, and malformed reviews.
  */
 #pragma once
 
@@ -9,5 +9,6 @@
 
 #include <stdint.h>
 
-/* The next review of the sequence that `random` stands in. A caller asks `out` for failure. */
+/* Appends the next review of the random sequence with the state `random`. The caller checks `out`
+ * for failure. */
 void odd_review(uint64_t *random, struct strbuf *out);

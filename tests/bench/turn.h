@@ -10,10 +10,11 @@ struct turn {
     double p50_us, p99_us, max_us, calls_per_s;
 };
 
-/* Sorts the times of `count` calls, at least one, that took `lasted_ns` together. */
+/* Sorts the times of `count` calls (at least one) and computes their figures. `lasted_ns` is the
+ * duration of the turn. */
 void turn_measure(int64_t *times_ns, uint32_t count, int64_t lasted_ns, struct turn *ret);
 
-/* The median of one field (its offset, a double) of `count` turns, at least one. */
+/* Returns the median of one member (a double at this offset) over `count` turns, at least one. */
 double turn_median(const struct turn *turns, uint32_t count, size_t field);
-/* The median over the turns of ours' p50 as a multiple of theirs. */
+/* Returns the median over the turns of the quotient: our p50 divided by their p50. */
 double turn_median_ratio(const struct turn *ours, const struct turn *theirs, uint32_t count);
