@@ -1,23 +1,23 @@
 /*
- * Holds the cache against the model, and the model against the server. A difference fails the seed.
+ * Compares the cache with the model, and the model with the server. A difference fails the seed.
  */
 #pragma once
 
 #include "sim/sim.h"
 
-/* For the process: the questions asked of every cache. */
+/* Opens and closes the questions for every cache; once in the process. */
 void checks_open(void);
 void checks_close(void);
 
-/* After something of this kind was told: everything that slot `slot` can have changed, or all of
- * the kind for SIM_SLOTS. */
+/* Call it after the cache received an object of this kind: checks everything that slot `slot` can
+ * have changed, or the whole kind if it is SIM_SLOTS. */
 void check_kind(struct sim *s, enum object_kind kind, uint32_t slot);
-/* All kinds, every question. */
+/* Checks all kinds with every question. */
 void check_everything(struct sim *s);
-/* The reflector's own counts against the oracle's. */
+/* Compares the reflector's counts with the oracle's counts. */
 void check_stats(const struct kube_watch *w);
-/* What the source says of its age. */
+/* Checks the age that the source reports. */
 void check_age(struct sim *s);
-/* The cache holds what the server has, to the last change. Only once there was time enough without
+/* Checks that the cache holds exactly the server's objects. Call it only after enough time without
  * faults. */
 void check_truth(struct sim *s);

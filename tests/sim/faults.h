@@ -1,10 +1,10 @@
 /*
- * Everything that can go wrong, as one table, and when it does. A seed picks which faults it plays
- * with and how often; a *plague* is one fault that strikes every request for a while. While the
- * world is calm nothing strikes.
+ * All faults in one table, and when they strike. A seed chooses its faults and how often they
+ * strike; a *plague* is one fault that strikes every request for a while. While the world is calm,
+ * no fault strikes.
  *
- * Every strike is counted, and so is every path that an answer or the reflector took: what no seed
- * of a long run ever hit is a fault of the simulator.
+ * Every strike is counted, and every path of an answer or of the reflector. If no seed of a long
+ * run ever hits one of them, the simulator has a mistake.
  */
 #pragma once
 
@@ -13,26 +13,26 @@
 
 struct sim;
 
-/* What a fault can strike. */
+/* The places where a fault can strike. */
 enum {
     AT_LIST = 1,       /* a list, first page */
     AT_PAGE = 2,       /* a later page */
-    AT_WATCH_LIST = 4, /* a watch that begins with today's objects */
+    AT_WATCH_LIST = 4, /* a watch that begins with the present objects */
     AT_WATCH = 8,
     AT_LINE = 16, /* an event is about to be sent on a watch */
     AT_SERVER = 32,
-    RARELY = 64, /* or where fault_happens() is asked */
+    RARELY = 64, /* the fault strikes only where fault_happens() is called */
     AT_LISTING = AT_LIST | AT_PAGE,
     AT_WATCHES = AT_WATCH_LIST | AT_WATCH,
     AT_REQUEST = AT_LISTING | AT_WATCHES,
 };
 
 enum fault {
-    /* no answer */
+    /* faults without an answer */
     FAULT_REFUSED,
     FAULT_UNREACHABLE,
     FAULT_NO_HEAD,
-    /* answers that are errors */
+    /* faults with an error as the answer */
     FAULT_401,
     FAULT_403,
     FAULT_404,
@@ -50,7 +50,7 @@ enum fault {
     FAULT_TOO_LARGE_CAUSE,
     FAULT_TOO_LARGE_MESSAGE,
     FAULT_EXPIRED_REASON,
-    /* answers that are no answers */
+    /* faults with a malformed answer */
     FAULT_EMPTY,
     FAULT_HTML,
     FAULT_TABLE,
@@ -60,7 +60,7 @@ enum fault {
     FAULT_SAME_TOKEN,
     FAULT_HUGE_LIST,
     FAULT_ENDLESS_LIST,
-    /* connections */
+    /* faults of connections */
     FAULT_CUT,
     FAULT_STALL,
     FAULT_BYTE_BY_BYTE,
@@ -69,7 +69,7 @@ enum fault {
     FAULT_SHORT_BOOKMARK,
     FAULT_EARLY_END,
     FAULT_EXPIRED_EVENT,
-    /* lines of a watch */
+    /* faults in lines of a watch */
     FAULT_GARBAGE,
     FAULT_BAD_UTF8,
     FAULT_TRAILING_GARBAGE,
@@ -87,14 +87,14 @@ enum fault {
     FAULT_CRLF,
     FAULT_ODD_MEMBERS,
     FAULT_MORE_MEMBERS,
-    /* objects */
+    /* faults of objects */
     FAULT_LARGE,
     FAULT_OVERSIZED,
     FAULT_LABELLED,
     FAULT_REFUSED_OBJECT,
-    /* our own side */
+    /* faults on our own side */
     FAULT_NO_MEMORY,
-    /* the server as a whole */
+    /* faults of the whole server */
     FAULT_RESTART,
     FAULT_RESTORE,
     FAULT_RESTORE_UNSEEN,
@@ -104,7 +104,7 @@ enum fault {
     FAULT_NONE = FAULTS,
 };
 
-/* What happened, faults apart. */
+/* Other events that are counted. */
 enum path {
     PATH_SYNCED_BY_WATCH_LIST,
     PATH_SYNCED_BY_LIST,
@@ -120,14 +120,14 @@ enum path {
     PATH_WATCH_LIST_AT_VERSION,
     PATH_WATCH_LIST_NEWEST,
     PATH_WATCH_AGAIN,
-    PATH_WATCH_CAUGHT_UP, /* it began with events that had happened already */
-    PATH_TOO_LARGE,       /* a version the server did not have yet, in earnest */
-    PATH_EXPIRED,         /* a version that was compacted, in earnest */
+    PATH_WATCH_CAUGHT_UP, /* the watch began with events from before */
+    PATH_TOO_LARGE,       /* the server really did not have the version yet */
+    PATH_EXPIRED,         /* the version was really compacted */
     PATH_TOKEN_EXPIRED,
     PATH_WATCH_LIST_REFUSED,
     PATH_WATCH_LIST_IGNORED,
     PATH_SILENCE,
-    PATH_SILENT_FUTURE, /* a watch from a version that only a lost history had */
+    PATH_SILENT_FUTURE, /* a watch from a version that exists only in a lost history */
     PATH_BOOKMARKS_ONLY,
     PATH_DELETED_BY_SELECTOR,
     PATH_FORGOTTEN_BY_LISTING,
@@ -138,7 +138,7 @@ enum path {
     PATHS,
 };
 
-/* Over all seeds. */
+/* The counts over all seeds. */
 struct coverage {
     uint64_t faults[FAULTS], paths[PATHS];
 };
@@ -149,30 +149,31 @@ const char *path_name(enum path path);
 struct faults {
     struct coverage *coverage; /* borrowed */
     bool calm;
-    bool hostile; /* calm but for objects that are hard to take, each a tenant's right */
+    bool hostile; /* calm, except for difficult objects, which any tenant may create */
     bool enabled[FAULTS];
     uint32_t per_mille_request, per_mille_line;
-    enum fault plague; /* FAULT_NONE: no one rages */
+    enum fault plague; /* FAULT_NONE: there is no plague */
     uint32_t plague_kinds, plague_where;
     int64_t plague_ends_ms, next_ms;
 };
 
-/* What this seed plays with. */
+/* Chooses the faults of this seed. */
 void faults_choose(struct sim *s);
-/* Begins or ends a plague, and perhaps a misfortune of the whole server. */
+/* Begins or ends a plague, and perhaps a fault of the whole server. */
 void faults_step(struct sim *s);
-/* No fault strikes any more; or they do again. */
+/* Stops all faults, or lets them strike again. */
 void faults_calm(struct sim *s, bool calm);
-/* While it is calm: objects that are hard to take come and go, and nothing else is wrong. */
+/* While the world is calm: difficult objects are created and deleted, without other faults. */
 void faults_hostile(struct sim *s, bool hostile);
-/* Perhaps goes back to a backup so quickly that nobody finds the server away; then nothing changes
- * until the end of the round. To be called last before it is calm. */
+/* Perhaps restores the server from a backup so quickly that no client notices; then no object
+ * changes until the end of the round. Call it last before the world is calm. */
 void faults_restore_unseen(struct sim *s);
 
-/* The fault that strikes here and now, or FAULT_NONE. `kind` as of the request. Not counted yet:
- * who plays it calls fault_hit(). */
+/* Returns the fault that strikes at this place now, or FAULT_NONE. `kind` is the request's kind.
+ * The caller that plays the fault counts it with fault_hit(). */
 enum fault fault_strikes(struct sim *s, uint32_t where, uint32_t kind);
-/* Does this one, marked RARELY, strike now? In so many of a million cases. */
+/* Does this fault, which is marked RARELY, strike now? It strikes in `per_million` of a million
+ * cases. */
 bool fault_happens(struct sim *s, enum fault fault, uint32_t per_million);
 void fault_hit(struct sim *s, enum fault fault);
 void path_taken(struct sim *s, enum path path);
