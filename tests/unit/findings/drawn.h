@@ -26,7 +26,7 @@ enum { DRAWN_PATH = 320, DRAWN_WANTED = 8 };
 struct wanted {
     enum finding_code code;
     char path[DRAWN_PATH];
-    const char *remedy; /* its beginning */
+    const char *remedy; /* the beginning of the expected remedy */
 };
 
 struct drawn {
@@ -34,7 +34,7 @@ struct drawn {
     enum drawn_subject subject;
     cJSON *file;           /* owned */
     cJSON *state;          /* owned; a List. A workload may have none: NULL */
-    const char *spec;      /* of a workload: the path of the pod's spec */
+    const char *spec;      /* the path of the pod's spec, for workloads */
     const char *scheduler; /* the version of kube-scheduler's configuration; NULL: there is none */
     struct wanted wanted[DRAWN_WANTED];
     uint32_t count;

@@ -8,9 +8,9 @@
 
 struct mistake {
     const char *name;
-    enum finding_code code; /* of the first expected finding */
+    enum finding_code code; /* the code of the first expected finding */
     unsigned subjects;      /* bits 1 << enum drawn_subject */
-    bool with_state;        /* the file always has one */
+    bool with_state;        /* the file always has a state */
     void (*make)(struct drawn *d);
 };
 enum {
@@ -20,6 +20,6 @@ enum {
     OF_POLICIES = 1 << SUBJECT_POLICY,
 };
 
-/* Each is ended by a row without a name. */
+/* A row without a name ends each table. */
 extern const struct mistake mistakes_of_fields[], mistakes_of_pods[], mistakes_of_nodes[],
     mistakes_of_placements[], mistakes_of_bindings[];

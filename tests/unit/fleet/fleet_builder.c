@@ -71,7 +71,7 @@ uint32_t fleet_slot(struct fleet_builder *b, const char *name) {
 }
 
 void fleet_is_empty(struct fleet_builder *b) {
-    (void)fleet_look(b); /* sorts, after which what is empty is gone */
+    (void)fleet_look(b); /* the view sorts the fleet, which frees empty records */
     const struct fleet_stats stats = contents_stats(b->c);
     assert_int_equal(stats.records, 0);
     assert_int_equal(stats.strings, 0);

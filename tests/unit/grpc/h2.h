@@ -1,6 +1,6 @@
 /*
- * The other side of a session, by hand: frames as bytes, headers without compression; and what a
- * server sent, frame by frame and stream by stream. HPACK is decoded by nghttp2's inflater.
+ * The other side of a session for tests: writes frames as bytes, with headers without compression,
+ * and reads the frames that a server sent, for each stream. HPACK is decoded by nghttp2's inflater.
  */
 #pragma once
 
@@ -27,15 +27,16 @@ enum { H2_END_STREAM = 1, H2_ACK = 1, H2_END_HEADERS = 4 };
 
 void h2_frame(struct strbuf *out, enum h2_type type, unsigned flags, uint32_t stream,
               struct str payload);
-/* The preface and empty SETTINGS. */
+/* Appends the preface and empty SETTINGS. */
 void h2_preface(struct strbuf *out);
-/* A header field as a literal that is not indexed. */
+/* Appends a header field as a literal that is not indexed. */
 void h2_field(struct strbuf *block, const char *name, const char *value);
-/* POST `path` with what gRPC asks for; `more` are fields behind them, may be NULL. */
+/* Appends the headers of a POST to `path`, as gRPC demands them; `more` has further fields, or is
+ * NULL. */
 void h2_request(struct strbuf *out, uint32_t stream, const char *path, const struct strbuf *more);
-/* A message with its prefix, as DATA that ends the stream. */
+/* Appends a message with its prefix, as DATA that ends the stream. */
 void h2_message(struct strbuf *out, uint32_t stream, struct str message);
-/* One call whole. */
+/* Appends one complete call. */
 void h2_call(struct strbuf *out, uint32_t stream, const char *path, struct str message);
 
 /* ---- what a server sent ---- */
@@ -44,19 +45,19 @@ enum { H2_STREAMS = 512, H2_TEXT = 256, H2_BODY = 64 };
 
 struct h2_answer {
     char status[4], type[64], grpc_status[4], grpc_message[H2_TEXT];
-    char body[H2_BODY]; /* of DATA */
+    char body[H2_BODY]; /* the bytes of DATA */
     size_t body_length;
     unsigned header_frames;
     bool ended, reset;
     uint32_t reset_code;
 };
-/* By number / 2: stream 1 is answers[0]. All zero at first. */
+/* The frames that a server sent. The answer of stream n is answers[n / 2]. All zero at first. */
 struct h2_seen {
     struct h2_answer answers[H2_STREAMS];
     unsigned settings, settings_acks, pings, ping_acks, goaways, window_updates;
     uint32_t goaway_stream, goaway_code;
-    char ping[8], ping_ack[8]; /* what the last one says */
-    struct strbuf left;        /* a frame that is not complete */
+    char ping[8], ping_ack[8]; /* contents of the last PING and of its last acknowledgement */
+    struct strbuf left;        /* the bytes of an incomplete frame */
     void *inflater;            /* nghttp2's, made on first use */
 };
 void h2_see(struct h2_seen *seen, struct str bytes);

@@ -18,18 +18,18 @@
 struct called {
     struct cluster c; /* reservations last 1000 ms */
     struct extender x;
-    struct arena arena; /* of the last request */
+    struct arena arena; /* memory of the last request */
     struct http_response response;
-    bool from_elsewhere; /* requests come from another machine */
-    struct str client;   /* by this verified name; "": without a certificate */
+    bool from_elsewhere; /* true: requests come from another machine */
+    struct str client;   /* the verified name of the client; "": no certificate */
 };
 
-/* The cache is ready, no reservations are made. */
+/* Makes the cluster; its cache is ready, and requests make no reservations. */
 void called_init(struct called *called);
 void called_done(struct called *called);
 
 /* Calls a handler; its answer is in called->response until the next call. */
 void call_handler(struct called *called, http_handler_fn *handle, const char *body);
-/* The same; the answer must be this. */
+/* The same as call_handler(); the answer must be equal to `answer`. */
 void call_expecting(struct called *called, http_handler_fn *handle, const char *body, int status,
                     const char *answer);

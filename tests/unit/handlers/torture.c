@@ -122,7 +122,7 @@ static const char profile_file[] =
     "    preferred: [{name: fluid.io/node, weight: 100}, {name: zone, weight: 20}]\n"
     "    required: [fluid.io/node]\n";
 
-/* What stands around a request: policies (0: none), Fluid's objects, and what filter does. */
+/* The settings of a request: policies (0: none), Fluid's objects, and the behaviour of filter. */
 static const struct setting {
     int policy;
     bool data, profile;

@@ -1,13 +1,13 @@
 /*
- * Requests of every kind in surroundings of every kind, numbered, for tests of what all of them
- * have in common.
+ * Requests of every kind with settings of every kind, by number, for tests of rules that hold for
+ * all requests.
  */
 #pragma once
 
 #include "handlers/explain.h"
 #include "unit/handlers/called.h"
 
-/* Whose surroundings there are, and which pods: settings[] and pods[] of torture.c. */
+/* The numbers of settings and of pods: settings[] and pods[] of torture.c. */
 enum { TORTURE_SETTINGS = 6, TORTURE_PODS = 14 };
 
 enum torture_verb {
@@ -23,23 +23,25 @@ enum torture_verb {
 };
 extern const char *const torture_verb_names[VERBS];
 
-/* CUT in the middle, something EXTRA at the end, null for a pod, nothing but a pod. */
+/* How a body is malformed: CUT in the middle, EXTRA text at the end, null for the pod, or only a
+ * pod. */
 enum torture_malformed { WELL_FORMED, CUT, EXTRA, NO_POD, NO_REST, MALFORMED };
 
 struct torture_scenario {
     enum torture_verb verb;
     int setting, pod;
     enum torture_malformed malformed;
-    char body[4096]; /* made from these by torture_write_body() */
+    char body[4096]; /* torture_write_body() makes it from the members above */
 };
 void torture_write_body(struct torture_scenario *s);
 const char *torture_pod(int pod);
 
-/* What requests only read, for a group of tests: policies and Fluid's objects of all settings. */
+/* Setup and teardown of a group: the data that requests only read, which are policies and Fluid's
+ * objects of all settings. */
 int torture_open(void **state);
 int torture_close(void **state);
 
-/* What requests change. Where decisions are to be read there are some. */
+/* The data that requests change. If a request reads decisions, there are some. */
 struct torture_world {
     struct called called;
     struct webhook webhook;
@@ -49,13 +51,14 @@ struct torture_world {
 void torture_world_open(struct torture_world *w, int setting);
 void torture_world_close(struct torture_world *w);
 
-/* An answer as it would be sent, without what differs from run to run. */
+/* An answer as it would be sent, without the parts that differ from run to run. */
 struct torture_answer {
     int status;
     char text[32768];
 };
-/* `*during` is true while the handler runs. Hangs if the handler has left a lock of the cache. */
+/* `*during` is true while the handler runs. Hangs if the handler still holds a lock of the cache.
+ */
 void torture_ask(struct torture_world *w, const struct torture_scenario *s, volatile bool *during,
                  struct torture_answer *ret);
-/* Makes the decisions that RECENT and OF_POD tell. */
+/* Makes the decisions that RECENT and OF_POD return. */
 void torture_decide(struct torture_world *w);

@@ -11,7 +11,7 @@ const char *const torture_verb_names[VERBS] = {
 
 static const struct {
     http_handler_fn *handle;
-    const char *before, *after; /* around the pod */
+    const char *before, *after; /* the texts before and after the pod */
 } verbs[VERBS] = {
     [FILTER] = {extender_filter,
                 "{\"Pod\":", ",\"NodeNames\":[\"a\",\"b\",\"x\",\"\\u0079\",\"nowhere\",\"c\"]}"},
@@ -33,7 +33,7 @@ static const struct {
     [WHAT_IF] = {explain_what_if, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"\\u0079\"]}"},
 };
 
-/* The admission of a pod that exists would make what-if skip it: there it has no uid. */
+/* In a what-if, the pod has no uid, because a what-if skips a pod that exists. */
 void torture_write_body(struct torture_scenario *s) {
     static const char uid[] = "\"uid\":\"u\",";
     char pod[2048];
@@ -58,7 +58,7 @@ static void keep_bytes(struct torture_answer *a, size_t *n, struct str bytes) {
     a->text[*n] = '\0';
 }
 
-/* What differs from run to run. */
+/* Blanks a value that differs from run to run. */
 static void blank(char *text, const char *key, const char *until_any) {
     for (char *at = strstr(text, key); at != NULL; at = strstr(at, key)) {
         at += strlen(key);
@@ -67,7 +67,7 @@ static void blank(char *text, const char *key, const char *until_any) {
     }
 }
 
-/* As http/answer.c sends it. */
+/* Reads the answer as http/answer.c sends it. */
 static void take_answer(const struct http_response *response, struct torture_answer *ret) {
     size_t n = 0;
     ret->text[0] = '\0';
@@ -108,7 +108,7 @@ void torture_ask(struct torture_world *w, const struct torture_scenario *s, vola
     take_answer(&response, ret);
     strbuf_done(&response.text);
     arena_done(&arena);
-    cache_write_begin(w->called.c.cache); /* hangs if somebody still reads */
+    cache_write_begin(w->called.c.cache); /* hangs if a reader is left */
     cache_write_end(w->called.c.cache);
 }
 

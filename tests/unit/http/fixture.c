@@ -33,7 +33,7 @@ static void who(void *ctx, const struct http_request *request, struct http_respo
 
 static void pieces(void *ctx, const struct http_request *request, struct http_response *response) {
     (void)ctx;
-    size_t n = 2 * request->body.n; /* every other one is empty */
+    size_t n = 2 * request->body.n; /* every second piece is empty */
     response->pieces = arena_array(request->arena, n + 1, sizeof(struct str));
     for (size_t i = 0; response->pieces != NULL && i < request->body.n; i++)
         response->pieces[2 * i] = (struct str){request->body.p + i, 1};

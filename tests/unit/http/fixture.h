@@ -14,27 +14,27 @@
 
 #include <semaphore.h>
 
-enum { MUCH = 16 << 20 }; /* more than the buffers of sockets take */
+enum { MUCH = 16 << 20 }; /* bytes; more than the buffers of sockets take */
 
 struct served {
     struct http_listener_options options;
-    struct clock *clock; /* borrowed; the machine's unless it is changed before served_start() */
+    struct clock *clock; /* borrowed; the machine's clock until the test sets another one */
     struct http_listener *listener;
-    sem_t entered, leave; /* of /gate: the handler posts the first and waits for the second */
+    sem_t entered, leave; /* for /gate: the handler posts `entered` and waits for `leave` */
 };
 
-/* Options that suit most tests, to be changed before served_start(). */
+/* Sets options that suit most tests; a test may change them before served_start(). */
 void served_init(struct served *s);
 /* Fails the test if the listener does not start. */
 void served_start(struct served *s);
-/* Stops it if it is still there. */
+/* Stops the listener if it still runs. */
 void served_done(struct served *s);
 const char *served_address(const struct served *s);
-/* Waits until a listener of one thread has done all that what was sent before makes it do. Its
- * connections are again as many as before. */
+/* Waits until a listener with one thread has done all work for the bytes that were sent before. The
+ * number of its connections is the same as before. */
 void served_catch_up(struct served *s);
 
-/* The value of a series in metrics_render()'s text, -1 when it is not there. */
+/* Returns the value of a series in the text of metrics_render(), or -1 if it is missing. */
 double metric_now(const char *series);
-/* Waits until it has this value; fails the test after a minute. */
+/* Waits until the series has this value; fails the test after a minute. */
 void metric_becomes(const char *series, double value);

@@ -19,7 +19,8 @@ static bool wait_for(struct net *net, short events) {
     do
         n = poll(&p, 1, PATIENCE_MS);
     while (n < 0 && errno == EINTR);
-    if (n == 0) { /* said here: from another thread than the test's, fail() says nothing */
+    if (n ==
+        0) { /* printed here, because fail() prints nothing from another thread than the test's */
         (void)fprintf(stderr, "# nothing happened for %d ms\n", PATIENCE_MS);
         fail();
     }

@@ -1,11 +1,11 @@
 /*
- * What a planner keeps, for tests.
+ * The internal state of a planner, for tests.
  */
 #pragma once
 
 #include "hub/planner.h"
 
-/* Placements that it keeps a record of. */
+/* Returns the number of Placements of which the planner keeps a record. */
 unsigned planner_inside_count(struct planner *p);
-/* Fails where anything counts or waits of Placements that are no more. */
+/* Fails the test if the planner still counts, or waits for, a deleted Placement. */
 void planner_inside_is_empty(struct planner *p);
