@@ -1,7 +1,7 @@
 /*
- * The thread sanitizer passes over the rooms of ONE_THREAD in the Makefile, for their tests start
- * no thread. `make test` names them in the environment: a program of these that has started one
- * fails, when it ends.
+ * The thread sanitizer skips the rooms of ONE_THREAD in the Makefile, because their tests start no
+ * thread. `make test` names these rooms in the environment: a program of these rooms fails at its
+ * end if it has started a thread.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
-/* "build/tests/unit/engine/test_engine" is of unit/engine, and of unit. */
+/* "build/tests/unit/engine/test_engine" belongs to the rooms unit/engine and unit. */
 static bool is_of(const char *program, const char *room, size_t n) {
     const char *tests = strstr(program, "tests/");
     return tests != NULL && strncmp(tests + strlen("tests/"), room, n) == 0 &&

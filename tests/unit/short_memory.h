@@ -2,8 +2,8 @@
  * A malloc() that fails when a test wants it to. It is part of the program, so one file of a
  * program includes this, and calls from everywhere come here: the libraries' too.
  *
- * Sanitizers and valgrind have a malloc() of their own: there can_fail() is false. Leaks are then
- * theirs to find; here `blocks` tells.
+ * Sanitizers and valgrind have their own malloc(), so can_fail() is false with them, and they find
+ * leaks. Otherwise `blocks` shows leaks.
  *
  * One thread only.
  */
@@ -28,11 +28,11 @@
 
 /* volatile: compilers take malloc() for one that looks at no variable of ours */
 static volatile bool armed;   /* calls count, and may fail */
-static volatile long until;   /* how many of them still succeed */
+static volatile long until;   /* number of calls that still succeed */
 static volatile bool lasting; /* after the first failure all fail, until disarmed */
 static volatile bool has_failed;
-static volatile long blocks;                        /* allocated and not freed */
-static void (*volatile before_free)(const void *p); /* sees what is freed; NULL: nobody looks */
+static volatile long blocks;                        /* blocks that were allocated and not freed */
+static void (*volatile before_free)(const void *p); /* called before each free(); NULL: none */
 
 static inline bool must_fail(void) {
     if (!armed || (has_failed && !lasting))
@@ -84,15 +84,15 @@ void free(void *p) {
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 #endif
 
-/* The nth call from now (0: the next) fails, and with `all_after` every later one, as soon as
- * `armed` is set. */
+/* After `armed` is set, call n from now (0: the next call) fails and, with `all_after`, every later
+ * call too. */
 static inline void arm(long n, bool all_after) {
     until = n;
     lasting = all_after;
     has_failed = false;
 }
 
-/* Is our malloc() the one that is called? */
+/* Is our malloc() the one that programs call? */
 static inline bool can_fail(void) {
     struct arena arena; /* asks from another file: valgrind leaves calls within this one alone */
     arena_init(&arena, 4096);

@@ -1,4 +1,4 @@
-/* Looks for a part in a struct str, which no zero byte ends. */
+/* Looks for a text in a struct str, which has no terminating NUL. */
 #pragma once
 
 #include "unit/unit.h"

@@ -1,6 +1,6 @@
 /*
- * What every unit test includes: cmocka with the headers it wants first, and the few helpers that
- * all tests share. cmocka prints TAP when CMOCKA_MESSAGE_OUTPUT=TAP, which tests/run sets.
+ * Every unit test includes this: cmocka with the headers that it needs first, and helpers that all
+ * tests share. cmocka prints TAP when CMOCKA_MESSAGE_OUTPUT=TAP, which tests/run sets.
  */
 #pragma once
 
@@ -15,12 +15,13 @@
 
 #include <cmocka.h>
 
-/* cmocka does not say that what fails a test never comes back; compilers want to know. */
+/* cmocka does not declare that a function that fails a test never returns; compilers need this
+ * declaration. */
 _Noreturn void _fail(const char *file, int line);
 
 /* Compares a struct str with a C string. */
 #define assert_str(got, want) unit_assert_str((got), (want), __FILE__, __LINE__)
-/* A C string must contain another. */
+/* A C string must contain another C string. */
 #define assert_contains(text, part) unit_assert_contains((text), (part), __FILE__, __LINE__)
 
 static inline void unit_assert_str(struct str got, const char *want, const char *file, int line) {
@@ -39,8 +40,8 @@ static inline void unit_assert_contains(const char *text, const char *part, cons
 }
 
 /*
- * The seed of a randomised test: TEST_SEED, or the time. Printed, so that a failure can be repeated
- * with TEST_SEED=... in front of the program.
+ * Returns the seed of a randomised test: TEST_SEED, or the time. Prints it, so that a failure can
+ * be repeated with TEST_SEED=... in front of the program.
  */
 static inline uint64_t unit_seed(void) {
     const char *wish = getenv("TEST_SEED");
@@ -52,7 +53,7 @@ static inline uint64_t unit_seed(void) {
     return seed;
 }
 
-/* The next number of the sequence (splitmix64). */
+/* Returns the next number of the sequence (splitmix64). */
 static inline uint64_t unit_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -60,13 +61,13 @@ static inline uint64_t unit_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* A number in [0, n). */
+/* Returns a number in [0, n). */
 static inline uint32_t unit_below(uint64_t *state, uint32_t n) {
     return (uint32_t)(unit_random(state) % n);
 }
 
-/* Lets that many times a fraction of a microsecond pass, for tests of two threads that meet at any
- * moment. It keeps its processor: on a busy machine one that is given up comes back late. */
+/* Waits for `steps` times a fraction of a microsecond, for tests in which two threads meet at a
+ * random moment. The thread keeps its processor, because a busy machine would give it back late. */
 static inline void unit_linger(unsigned steps) {
     enum { TURNS = 100 };
     for (volatile unsigned i = 0; i < steps * TURNS; i++)

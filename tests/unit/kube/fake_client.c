@@ -88,7 +88,7 @@ void fake_done(struct kube_client *f) {
     assert_false(f->bad_timer);
 }
 
-/* The timer that fires next, not later than `until_ms`; taken out. */
+/* Removes and returns the timer that fires next, not later than `until_ms`. */
 static struct kube_timer *take_timer(struct kube_client *f, int64_t until_ms, int64_t *ret_at_ms) {
     int next = -1;
     (void)pthread_mutex_lock(&f->lock);

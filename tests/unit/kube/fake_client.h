@@ -1,7 +1,7 @@
 /*
- * A client for tests of what uses one through kube/client/io.h: requests stay where they are until
- * the test answers them, and timers fire when the test lets time pass. The test's thread is the
- * client's; only starting requests and timers may come from others.
+ * A client for tests of the users of kube/client/io.h: a request waits until the test answers it,
+ * and timers fire when the test lets time pass. The test's thread is the client's thread; other
+ * threads may only start requests and timers.
  */
 #pragma once
 
@@ -9,14 +9,14 @@
 
 #include <pthread.h>
 
-struct kube_client { /* this one, not the real one */
+struct kube_client { /* replaces the real client */
     struct clock_fake clock;
-    struct kube_request *request; /* the one under way; NULL: none */
+    struct kube_request *request; /* the pending request; NULL: none */
     int64_t server_ahead_us;      /* the API server's clock minus the wall clock */
-    pthread_mutex_t lock;         /* guards what is below */
-    bool bad_timer;               /* one was started in the past, or one too many */
+    pthread_mutex_t lock;         /* guards the members below */
+    bool bad_timer; /* a timer was started in the past, or there were too many timers */
     struct {
-        struct kube_timer *timer; /* NULL: free */
+        struct kube_timer *timer; /* NULL: the place is free */
         int64_t at_ms;
     } timers[4];
 };
@@ -24,24 +24,24 @@ struct kube_client { /* this one, not the real one */
 extern const struct kube_io fake_io;
 
 void fake_init(struct kube_client *f);
-/* Nothing must be left: no request, no timer; and every timer was a good one. */
+/* Fails the test if a request or a timer is left, or if a timer was bad. */
 void fake_done(struct kube_client *f);
 
-/* Fires what is due, and what becomes due by that. */
+/* Fires the timers that are due, and those that become due meanwhile. */
 void fake_run(struct kube_client *f);
-/* Lets time pass, timer by timer. */
+/* Lets time pass, and fires each timer at its time. */
 void fake_pass(struct kube_client *f, int64_t ms);
-/* Milliseconds to the next timer; -1: none is set. */
+/* Returns the milliseconds until the next timer; -1 if no timer is set. */
 int64_t fake_next_timer(struct kube_client *f);
-/* How many are set. */
+/* Returns the number of timers that are set. */
 int fake_timer_count(struct kube_client *f);
 
-/* The wall clock jumps; nothing else does. */
+/* Makes only the wall clock jump. */
 void fake_jump(int64_t seconds);
 
-/* The request under way ends. */
+/* End the pending request. */
 void fake_answer(struct kube_client *f, int status, struct str body, int64_t retry_after_ms);
 void fake_fail(struct kube_client *f, int error);
-/* The request under way, once time has passed for it, writes an Event with this reason and a note
- * that contains the text; it is answered well. */
+/* Lets time pass until a request is pending, which must write an Event with this reason and a note
+ * that contains the text; then answers it with success. */
 void fake_expect_event(struct kube_client *f, const char *reason, const char *note);

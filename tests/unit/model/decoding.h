@@ -1,5 +1,5 @@
 /*
- * For tests of decoders: one arena that setup and teardown own, and readers on literal texts.
+ * For tests of decoders: an arena that setup and teardown own, and readers of literal texts.
  */
 #pragma once
 
@@ -10,11 +10,11 @@ extern struct arena decoding_arena;
 int decoding_setup(void **state);
 int decoding_teardown(void **state);
 
-/* A reader at the start of the text, which must outlive what is decoded. */
+/* Returns a reader at the start of the text; the text must outlive the decoded values. */
 struct json_reader decoding_reader(const char *json);
-/* The text must have been read well and to its end. */
+/* The reader must have read the whole text without an error. */
 void decoding_good(const struct json_reader *r);
-/* It must have been refused, in a sentence that contains these words. */
+/* The reader must have refused the text, with a sentence that contains these words. */
 void decoding_refused(const struct json_reader *r, const char *words);
 
 #define DECODING_TEST(name) cmocka_unit_test_setup_teardown(name, decoding_setup, decoding_teardown)

@@ -1,6 +1,6 @@
 /*
- * Connections of slots for tests: by number, which is also their age, from addresses as text.
- * Descriptors are invented: shutdown(2) refuses them, which is as good as a peer that is gone.
+ * Connections of slots for tests. A connection has a number, which is also its age, and an address
+ * as text. Descriptors are invented: shutdown(2) refuses them, as if the peer were gone.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ static inline struct slots_entry enter(int number, const char *from) {
     return slots_enter(slots, FIRST_FD + number, (const struct sockaddr *)&peer);
 }
 
-/* Enters and is served, waiting for a request. */
+/* Enters a connection, which is then served and waits for a request. */
 static inline struct slot *come(int number, const char *from) {
     assert_true(enter(number, from).admitted);
     struct slot *slot = slots_start(slots, FIRST_FD + number);

@@ -1,4 +1,4 @@
-/* States and pods in files, made of JSON with ' in the place of ". */
+/* Files with states and pods, made of JSON with ' instead of ". */
 #pragma once
 
 #include "config/configuration.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A file of its own for each of them; the caller unlinks it. */
+/* A new file for each text; the caller unlinks it. */
 struct file_with {
     char path[64];
 };
@@ -30,7 +30,7 @@ static inline struct file_with file_with(const char *text) {
     "{'apiVersion':'v1','kind':'Node','metadata':{'name':'" name                                   \
     "','labels':{'topology.kubernetes.io/zone':'" zone "','name':'" name                           \
     "'}},'status':{'allocatable':{'cpu':'8','memory':'8Gi','pods':'" pods "'}}}"
-/* `more` of the metadata, and `spec` behind the containers. */
+/* `more` has further members of the metadata; `spec` has members of spec after the containers. */
 #define POD(name, node, more, spec)                                                                \
     "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'" name                                    \
     "','namespace':'shop','uid':'" name "'" more "},'spec':{'nodeName':'" node                     \
