@@ -172,7 +172,7 @@ enum MHD_Result answer_send(struct connection *c) {
     enum MHD_Result queued = MHD_NO;
     if (add_headers(c, made))
         queued = MHD_queue_response(c->mhd, (unsigned)x->response.status, made);
-    MHD_destroy_response(made); /* our reference; a queued one lives on */
+    MHD_destroy_response(made); /* gives back our reference; a queued response lives on */
     if (x->response.pieces == NULL)
         arena_reset(&x->arena); /* headers are copied */
     if (queued == MHD_YES)

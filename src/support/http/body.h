@@ -41,8 +41,9 @@ struct body {
 
 #define BODY_LENGTH_UNKNOWN SIZE_MAX
 
-/* Adds bytes; `expected` is the length of the whole body, if known. With `force` they are charged
- * even beyond the budget. Returns 0, -ENOBUFS (the budget is too small) or -ENOMEM. */
+/* Adds bytes; `expected` is the length of the whole body, or BODY_LENGTH_UNKNOWN. With `force`, the
+ * bytes are charged even beyond the budget. Returns 0, -ENOBUFS (the budget is too small) or
+ * -ENOMEM. */
 int body_append(struct body *b, struct byte_budget *budget, struct str bytes, size_t expected,
                 bool force) MUST_CHECK;
 /* Frees the body and gives its bytes back to the budget. The body is empty then. */

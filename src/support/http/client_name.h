@@ -27,8 +27,8 @@ struct client_name {
 /* Reads a written name: without one of the four types in front it is a common name. */
 struct client_name client_name_read(struct str written);
 bool client_name_eq(const struct client_name *a, const struct client_name *b);
-/* Writes a name so that client_name_read() reads it again; cut, and NUL-terminated, where it does
- * not fit. */
+/* Writes a name in the form that client_name_read() reads; NUL-terminated, and cut if it does not
+ * fit. */
 void client_name_write(const struct client_name *name, char *out, size_t size);
 /* Is this name plausible? False for "DNS:a", "ip:1.2.3.4" or "spiffe://a": they would be read as
  * common names, but no certificate has such a common name. */

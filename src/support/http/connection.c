@@ -82,14 +82,15 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
                               int ca_count, const gnutls_pk_algorithm_t *algorithms,
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
                               gnutls_privkey_t *key) {
-    (void)ca_names, (void)ca_count, (void)algorithms, (void)algorithm_count; /* there is but one */
+    (void)ca_names, (void)ca_count, (void)algorithms,
+        (void)algorithm_count; /* there is only one certificate */
     struct connection *c = connection_of(gnutls_session_get_ptr(session));
     if (c == NULL)
         return -1;
     if (c->pair == NULL)
         c->pair = tls_pair_ref(c->listener->tls);
     if (c->pair == NULL)
-        return -1; /* none has been handed over yet */
+        return -1; /* no pair has been handed over yet */
     *chain = c->pair->chain;
     *chain_length = c->pair->chain_length;
     *key = c->pair->key;
@@ -135,7 +136,7 @@ void connection_on_complaint(const char *fmt, va_list args) {
     for (struct list *at = receiving->next; at != receiving; at = at->next) {
         struct connection *c = LIST_ITEM(struct connection, receiving, at);
         if (MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) == NULL)
-            continue; /* its head is not complete */
+            continue; /* the head of its request is not complete */
         refuse_head(c, status);
         list_remove(&c->receiving); /* the next refused connection is another one */
         return;
@@ -167,13 +168,13 @@ enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd
     if (*byte_count == 0)
         return exchange_finish(c);
     enum MHD_Result result = exchange_body(c, bytes, *byte_count);
-    *byte_count = 0; /* all taken */
+    *byte_count = 0; /* all bytes were taken */
     return result;
 }
 
 void connection_on_completed(void *listener, struct MHD_Connection *mhd, void **context,
                              enum MHD_RequestTerminationCode code) {
-    (void)listener, (void)mhd, (void)code; /* lost or answered: the same things are freed */
+    (void)listener, (void)mhd, (void)code; /* lost or answered: the same data is freed */
     struct connection *c = *context;
     *context = NULL;
     if (c == NULL)

@@ -190,7 +190,8 @@ static void answer_too_busy(struct connection *c) {
     response->retry_after_s = 1;
 }
 
-/* Is the body, with n bytes more, so small that it is accepted even if the budget is used up? */
+/* Is the body, after n more bytes, still small enough to be accepted even if the budget is used up?
+ */
 static bool is_small(const struct exchange *x, size_t n) {
     return (x->length != BODY_LENGTH_UNKNOWN ? x->length : x->body.n + n) <= LIMIT_HTTP_SMALL_BODY;
 }
@@ -199,7 +200,7 @@ static bool check_length(struct connection *c) {
     struct exchange *x = &c->exchange;
     struct byte_budget *budget = &c->listener->budget;
     if (x->length == BODY_LENGTH_UNKNOWN || x->length == 0)
-        return true; /* counted as it comes, or nothing to count */
+        return true; /* bytes are counted when they come, or there are no bytes to count */
     if (x->length >= c->listener->options.limits.body_bytes) {
         answer_too_large(c);
         return false;
@@ -274,7 +275,7 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
     return MHD_YES;
 }
 
-/* Takes the handler or the continuation that must run. False: neither must run. */
+/* Returns the handler or the continuation that must run. Returns false if neither must run. */
 static bool take_handler(struct exchange *x, http_handler_fn **ret, void **ret_ctx) {
     if (x->phase == EXCHANGE_BODY) {
         x->request.body = (struct str){x->body.p, x->body.n};

@@ -40,19 +40,19 @@ struct exchange {
     struct arena arena;
     struct body body;
     const struct http_route *route; /* NULL: none found */
-    void *ctx;                      /* of its handler */
+    void *ctx;                      /* passed to the route's handler */
     struct http_continuation next;  /* a deferred request's continuation to call; go_on NULL:
                                        none */
     struct stats_verb *verb;        /* NULL: the headers never ended */
-    size_t length;                  /* of the body as announced, or BODY_LENGTH_UNKNOWN */
+    size_t length;                  /* announced length of the body, or BODY_LENGTH_UNKNOWN */
     size_t dropped;                 /* bytes of a refused body so far */
-    struct str target;              /* the request line's, which is decoded in place */
-    bool target_is_clean;           /* it was clean before it was decoded */
+    struct str target;              /* the target in the request line; it is decoded in place */
+    bool target_is_clean;           /* the target was clean before it was decoded */
     bool last;                      /* the connection ends with this request */
     bool expects_continue;          /* the client sent "Expect: 100-continue" and waits */
     struct stopwatch stopwatch;     /* from the end of the headers */
-    size_t piece, piece_at;         /* how far response.pieces is sent */
-    size_t charged;                 /* bytes of the answer, to the listener's budget */
+    size_t piece, piece_at; /* index of the next piece to send, and its bytes already sent */
+    size_t charged;         /* bytes of the answer that are charged to the listener's budget */
 };
 
 void exchange_begin(struct connection *c, const char *uri);

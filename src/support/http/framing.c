@@ -16,7 +16,7 @@ static void refuse(struct framing *f, const char *fault) {
         f->fault = fault;
 }
 
-/* Is it a letter, a digit, or in `others`? */
+/* Is the character a letter, a digit, or in `others`? */
 static bool is_one_of(char c, const char *others) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c != '\0' && strchr(others, c) != NULL);
@@ -45,7 +45,7 @@ static bool is_host(struct str s) {
     return true;
 }
 
-/* Is it 1*DIGIT that fits an int64? */
+/* Is the text digits only, and does the number fit an int64? */
 static bool read_length(struct str text, int64_t *ret) {
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] < '0' || text.p[i] > '9')

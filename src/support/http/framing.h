@@ -25,9 +25,9 @@ enum { FRAMING_CHUNKED = -1 };
 /* The result of checking a head, before any decision. */
 struct framing {
     const char *fault; /* a sentence; NULL: no fault, and only then the other members are valid */
-    int64_t length;    /* of the body, or FRAMING_CHUNKED */
+    int64_t length;    /* length of the body, or FRAMING_CHUNKED */
     bool expects_continue;
-    struct str content_type; /* "" when absent, as the next */
+    struct str content_type; /* "" if absent */
     struct origin origin;
 };
 

@@ -1,6 +1,6 @@
 /*
- * HTTP(S) listeners: requests as handlers see them, answers, and starting a listener. Only the
- * files of this folder know libmicrohttpd and GnuTLS.
+ * HTTP(S) listeners: the requests and answers of handlers, and starting a listener. Only the files
+ * of this folder know libmicrohttpd and GnuTLS.
  *
  * Threads: a handler runs on one of the listener's threads, must not block, and may run many times
  * at once. A request, its arena and its body live until the last byte of the answer has left.
@@ -20,9 +20,9 @@ struct http_request {
     struct str query;        /* the text behind '?', as sent */
     struct str body;         /* borrowed for the life of the request */
     struct arena *arena;     /* for the handler's own data */
-    struct str client;       /* a name on the verified client certificate, with its type in front
-                                unless it is a common name; "" without a verified one */
-    struct str peer;         /* the client's address: "10.0.0.7:51342" */
+    struct str client; /* a name on the verified client certificate, with its type in front unless
+                          it is a common name; "" without a verified certificate */
+    struct str peer;   /* the client's address: "10.0.0.7:51342" */
     bool peer_is_loopback;
     /* A program on this machine sent the request. False for Istio's proxy, which connects from
      * 127.0.0.6 (other proxies look like local programs), and for a browser that shows a page whose
@@ -87,8 +87,8 @@ void http_deferral_resume(struct http_deferral *d, const struct http_continuatio
 enum http_body {
     HTTP_ANY,
     HTTP_JSON,       /* must be application/json: otherwise 415 */
-    HTTP_LARGE_JSON, /* as HTTP_JSON, and a large one is handled on a thread for large requests; its
-                        handler does not defer */
+    HTTP_LARGE_JSON, /* the same as HTTP_JSON, and a large body is handled on a thread for large
+                        requests; its handler does not defer */
 };
 
 /*
@@ -106,7 +106,7 @@ struct http_route {
 struct http_routes {
     const struct http_route *rows;
     size_t count;
-    const char *off; /* NULL: they are served. Otherwise the setting that would enable them;
+    const char *off; /* NULL: the routes are served. Otherwise the setting that would enable them;
                         literal */
 };
 #define HTTP_ROUTES(array)                                                                         \
@@ -129,12 +129,12 @@ struct http_service {
     const struct http_subjects *subjects; /* may call these routes; NULL: all clients that may call
                                              the listener */
 };
-enum { HTTP_SERVICES = 5 }; /* of a listener, with the empty one that ends them */
+enum { HTTP_SERVICES = 5 }; /* services of a listener, with the empty service at their end */
 
 struct http_limits {
     size_t body_bytes;       /* a body must be smaller: otherwise 413 */
-    size_t bodies_in_flight; /* all bodies and answers of the listener together: otherwise 503 +
-                                Retry-After */
+    size_t bodies_in_flight; /* bytes of all bodies and answers of the listener together; beyond it
+                                503 with Retry-After */
     unsigned connections, connections_per_address;
     unsigned header_ms, request_ms, idle_ms; /* absolute deadlines, kept by a watchdog */
 };
@@ -191,14 +191,14 @@ const char *http_listener_address(const struct http_listener *l);
 void http_listener_poll_files(struct http_listener *l);
 /*
  * For options.tls.handed_over: new connections get this certificate chain (PEM, leaf first) from
- * now on. `from` names its source, for the log. -EINVAL with the reason: the pair before stays in
+ * now on. `from` names its source, for the log. -EINVAL with the reason: the former pair stays in
  * use. Any thread.
  */
 int http_listener_set_certificate(struct http_listener *l, struct str certificate, struct str key,
                                   const char *from, struct err *err) MUST_CHECK;
 /*
  * For options.tls.client_ca_handed_over: from now on clients must have a certificate of one of
- * these CAs (PEM), also those of open connections. -EINVAL with the reason: the CAs before stay in
+ * these CAs (PEM), also those of open connections. -EINVAL with the reason: the former CAs stay in
  * use. Any thread.
  */
 int http_listener_set_client_ca(struct http_listener *l, struct str bundle, const char *from,
@@ -210,11 +210,12 @@ void http_listener_drain(struct http_listener *l);
  * and frees everything, once every handler has returned. NULL is fine. */
 void http_listener_stop(struct http_listener *l, unsigned drain_ms);
 
-/* Finds the handler that has run longest, of all listeners: sets its verb (static) and its running
- * time. Returns false if no handler runs. A deferred request has no running handler. Any thread. */
+/* Finds the handler of any listener that has run longest, and sets its verb (static) and its
+ * running time. Returns false if no handler runs. A deferred request has no running handler. Any
+ * thread. */
 bool http_oldest_handler(const char **ret_verb, int64_t *ret_ms);
 
-/* Fill in an answer: one line of text for people, or the JSON that the handler wrote to
+/* Fill in an answer: with one line of text for people, or with the JSON that the handler wrote to
  * response->text. */
 void http_answer_text(struct http_response *response, int status, const char *fmt, ...)
     PRINTF_LIKE(3, 4);

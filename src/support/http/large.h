@@ -5,7 +5,8 @@
  *
  * Large questions wait in one queue, in the order in which they came.
  *
- * Threads: functions with a connection: its worker's thread; all others: the listener's owner.
+ * Threads: functions with a connection run on its worker's thread; all other functions on the
+ * thread of the listener's owner.
  */
 #pragma once
 

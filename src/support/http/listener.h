@@ -51,7 +51,7 @@ struct http_listener {
                                         listener_wait_for() */
     struct http_deferral *deferrals; /* answers that are still to come; for deferral.c */
     bool deferrals_over;             /* no request can be deferred any more; for deferral.c */
-    struct mutex mutex;              /* for idle only */
+    struct mutex mutex;              /* only needed for `idle` */
     struct condition idle;           /* signalled when in_flight falls to 0 while stopping */
 };
 
@@ -59,8 +59,8 @@ struct connection {
     struct http_listener *listener;
     struct MHD_Connection *mhd;
     gnutls_session_t session; /* borrowed; NULL: plain HTTP */
-    struct tls_pair *pair;    /* a counted reference to the pair that its handshake used; NULL
-                                 before */
+    struct tls_pair *pair; /* a counted reference to the pair that the handshake used; NULL before
+                              the handshake */
     struct tls_client client;
     bool verified;     /* the client's certificate was accepted */
     struct slot *slot; /* borrowed until slots_leave() */
@@ -93,8 +93,8 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
                               gnutls_privkey_t *key);
 
-/* Answers the deferred requests with 503, and lets no other be deferred. Returns the number of
- * requests answered. In deferral.c. */
+/* Answers the deferred requests with 503, and allows no more deferred requests. Returns the number
+ * of requests answered. In deferral.c. */
 unsigned deferrals_give_up(struct http_listener *l);
 
 /* Begin and end something that a shutdown waits for: a request, or the time of a new connection

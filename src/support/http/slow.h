@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum lap {
-    LAP_RECEIVING, /* from the end of the headers to that of the body */
+    LAP_RECEIVING, /* from the end of the headers to the end of the body */
     LAP_QUEUED,    /* waiting for a thread for large requests */
     LAP_HANDLING,  /* in the handler */
     LAP_WAITING,   /* deferred: for an API server, or for another binding */
@@ -39,8 +39,8 @@ int64_t stopwatch_stop(struct stopwatch *s);
 /* The causes: lack of processor time, which can make any part long; then the parts. */
 enum slow_cause {
     SLOW_STARVED,   /* a thread had no processor for at least half of the request's time */
-    SLOW_THROTTLED, /* the same, and mostly because of the container's CPU limit */
-    SLOW_LAPS,      /* the longest lap, from here on */
+    SLOW_THROTTLED, /* the same as SLOW_STARVED, and mostly because of the container's CPU limit */
+    SLOW_LAPS,      /* from this number on: SLOW_LAPS + the longest lap */
     SLOW_CAUSES = SLOW_LAPS + LAPS
 };
 
@@ -49,7 +49,7 @@ const char *slow_cause_name(enum slow_cause cause);
 
 struct slow_request { /* everything is borrowed for the call */
     const char *listener, *verb, *peer;
-    size_t length;                 /* of the body as announced */
+    size_t length;                 /* announced length of the body */
     bool answered;                 /* false: the client did not wait, or the deadline passed */
     const struct stopwatch *times; /* stopped */
 };

@@ -21,11 +21,11 @@ struct stats_series {
 
 struct stats_verb {
     const char *name;
-    const char *path; /* of a route with this name; NULL: "other" */
+    const char *path; /* path of a route with this name; NULL: the verb "other" */
     struct stats_series duration;
     struct stats_series requests[STATS_CODES];
-    /* The same under the names of controller-runtime, which dashboards know; only for the webhook's
-     * listener. For other listeners they have no names and no values. */
+    /* The same figures under the names of controller-runtime, which dashboards use; only for the
+     * webhook's listener. For other listeners these series have no names and no values. */
     struct stats_series latency, in_flight;
     struct stats_series reviews[STATS_CODES];
 };
@@ -45,7 +45,7 @@ struct stats *stats_new(const char *listener, const struct http_service *service
 void stats_free(struct stats *stats);
 /* Returns the verb of a route; `route` NULL: "other". */
 struct stats_verb *stats_verb(struct stats *stats, const struct http_route *route);
-/* Call them when a request of the verb has begun, and when it has ended. */
+/* Call stats_begin() when a request of the verb has begun, stats_end() when it has ended. */
 void stats_begin(struct stats_verb *verb);
 void stats_end(struct stats_verb *verb);
 /* Counts a request that was answered. */

@@ -58,9 +58,9 @@ int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const 
  * http_listener_set_client_ca(). */
 int tls_set_trust(struct tls *tls, struct str bundle, const char *from, struct err *err) MUST_CHECK;
 /* Loads files that changed. A file that cannot be used is logged once for each change and counted;
- * the old content stays in use. Also logs, once each, if the pair in the files has a tenth of its
- * time left, has expired, or is not valid yet, by the wall clock. The pair is used all the same,
- * because the wall clock may be wrong. */
+ * the old content stays in use. Also logs, once for each case, if the pair in the files has only a
+ * tenth of its time left, has expired, or is not valid yet, by the wall clock. The pair is used all
+ * the same, because the wall clock may be wrong. */
 void tls_poll(struct tls *tls);
 /* Frees `tls`, which no connection may use any more. NULL is fine. */
 void tls_close(struct tls *tls);

@@ -16,8 +16,8 @@ enum { TLS_CLIENT_NAME = 256, TLS_CLIENT_REFUSAL = 512 };
 struct tls_client {
     struct tls_trust *trust; /* the CAs of the check, counted; NULL: not checked yet */
     int status;              /* 0: may call some route; or 401, 403 */
-    uint32_t lists;          /* bit 0: is on the listener's list of subjects, 1 + i: on that of
-                                service i; a list without names has everybody on it */
+    uint32_t lists; /* bit 0: the client is on the listener's list of subjects; bit 1 + i: on the
+                       list of service i. Every client is on a list without names */
     time_t judged, expires;
     time_t reconnects;                /* after this time the client should connect anew: it may have
                                          a renewed certificate then */

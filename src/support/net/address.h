@@ -15,10 +15,10 @@ enum { ADDRESS_TEXT_SIZE = 80 }; /* "[fe80::...%interface]:65535" */
 
 /*
  * Opens, binds and listens. Hosts: IPv4 and IPv6 literals ("127.0.0.1:8443", "[::1]:8443"), or
- * nothing (":8443") for every address of the machine, both families. Port 0 takes a free one.
+ * nothing (":8443") for every address of the machine, both families. Port 0 takes any free port.
  * The caller owns *ret_fd, which is non-blocking and close-on-exec. `text` receives the real
- * address of the socket. 0, -EINVAL if `address` is not an address, or the errno of the failing
- * call with advice in its sentence.
+ * address of the socket. Returns 0, -EINVAL if `address` is not an address, or the errno of the
+ * failing call with advice in its sentence.
  */
 int address_listen(const char *address, char text[ADDRESS_TEXT_SIZE], int *ret_fd,
                    struct err *err) MUST_CHECK;
@@ -29,7 +29,7 @@ bool address_is_valid(struct str address);
 
 /* Writes "10.0.0.7:51342" or "[::1]:51342"; "unknown" for other address families. */
 void address_text(const struct sockaddr *address, char text[ADDRESS_TEXT_SIZE]);
-/* Is it 127.0.0.0/8 or ::1? */
+/* Is the address in 127.0.0.0/8, or ::1? */
 bool address_is_loopback(const struct sockaddr *address);
 /* Would other machines reach a socket that listens here? False for a text that is no address:
  * address_listen() refuses it. */

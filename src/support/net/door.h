@@ -19,24 +19,27 @@ enum { DOOR_LABELS = 96 };
 struct door_options {
     const char *listener; /* a literal without quotes or backslashes */
     unsigned connections, per_address;
-    bool asks_for_certificates; /* then some connections are reserved for clients that show one */
+    bool asks_for_certificates; /* then some connections are reserved for clients that show a
+                                   certificate */
 };
 
 struct door {
     struct door_options options;
     struct slots *slots; /* owned; the listener reports each connection's state to it */
-    int scarce_fd;       /* from this number on, few descriptors are left; 0: no such number */
+    int scarce_fd; /* a descriptor with this number or a greater one shows that few descriptors are
+                      left; 0: no such number */
     char labels[DOOR_LABELS], reason_labels[SLOTS_EVICTIONS][DOOR_LABELS];
     struct metric connections, deadline_closes;
     struct metric refused[SLOTS_REASONS], evicted[SLOTS_EVICTIONS];
 };
 
-/* Registers the metrics; a door does not move afterwards. 0, or -ENOMEM. */
+/* Registers the metrics; a door does not move afterwards. Returns 0 or -ENOMEM. */
 int door_open(struct door *d, const struct door_options *options, struct err *err) MUST_CHECK;
 /* Closes the door; no connection may be left. An all-zero door is fine. */
 void door_close(struct door *d);
 
-/* Admits a descriptor that has just been accepted. False: it is refused, and has been closed. */
+/* Admits a descriptor that has just been accepted. Returns false if it was refused; then it has
+ * been closed. */
 bool door_admit(struct door *d, int fd, const struct sockaddr *peer) MUST_CHECK;
 /* Takes back the admission of a connection for which there is no memory, and logs it. The caller
  * closes the descriptor. */

@@ -13,12 +13,12 @@
 
 enum { LOOKUP_ADDRESSES = 8, LOOKUP_HOST_SIZE = 254, LOOKUP_PORT_SIZE = 6 };
 
-/* "host:port" or "[::1]:port"; the port 1 to 65535. Returns false for another form. */
+/* Splits "host:port" or "[::1]:port"; the port is 1 to 65535. Returns false for another form. */
 bool lookup_split(const char *address, char host[LOOKUP_HOST_SIZE], char port[LOOKUP_PORT_SIZE]);
 
-/* In the order of getaddrinfo(3): the best first. */
+/* The addresses of a name in the order of getaddrinfo(3): the best address first. */
 struct lookup_found {
-    size_t count; /* 1 at least */
+    size_t count; /* number of addresses, at least 1 */
     struct {
         struct sockaddr_storage address;
         socklen_t length;
@@ -27,8 +27,8 @@ struct lookup_found {
 
 struct lookup;
 /* Begins a look-up. The end of the look-up adds 1 to the eventfd; the caller may close its eventfd
- * before. 0, -EAGAIN (LIMIT_LOOKUPS are running: try again when one has ended, or later) or
- * -ENOMEM. */
+ * earlier. Returns 0, -EAGAIN (LIMIT_LOOKUPS are running: try again when one has ended, or later)
+ * or -ENOMEM. */
 int lookup_start(const char *host, const char *port, int event_fd, struct lookup **ret,
                  struct err *err) MUST_CHECK;
 /* Returns 0 with addresses; -EAGAIN: not yet; -ENXIO: no address, with a sentence. */

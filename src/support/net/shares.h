@@ -1,8 +1,8 @@
 /*
- * Counts the connections of each address and each network, in a tree: everybody, networks (a /24 of
+ * Counts the connections of each address and each network, in a tree: the root, networks (a /24 of
  * IPv4, a /64 of IPv6), addresses. It finds the address with most connections in the network with
- * most; its connections are closed first when there are too many. So small addresses and networks
- * keep their connections beside greedy ones.
+ * most connections; if there are too many connections, those of this address are closed first. So
+ * small addresses and networks keep their connections beside greedy ones.
  *
  * Every call takes expected constant time, and no memory after shares_init(). Sizes change by one,
  * so the largest size among a parent's children also changes by one; we must only know if any child
@@ -19,10 +19,10 @@
 
 /* A network, or an address with its connections. */
 struct share {
-    struct share *parent; /* NULL: everybody */
+    struct share *parent; /* NULL: this is the root */
     struct address_key key;
     unsigned size;    /* connections of all addresses below */
-    unsigned largest; /* the size of its largest child */
+    unsigned largest; /* size of the child with most connections */
     unsigned children;
     unsigned entered;       /* for the owner: connections of an address that are entered but not
                                served yet */
@@ -35,14 +35,14 @@ struct share {
 struct shares {
     struct share everybody;
     struct share *all; /* owned: for as many addresses and networks as there may be connections */
-    unsigned count, fresh;         /* of `all`: those from `fresh` on have never been used */
-    struct list unused;            /* those that are free again */
-    struct list *by_key, *by_size; /* owned: heads, `mask` + 1 of them */
+    unsigned count, fresh; /* count: length of `all`; items from `fresh` on have never been used */
+    struct list unused;    /* items that were used and are free again */
+    struct list *by_key, *by_size; /* owned: `mask` + 1 heads of lists */
     unsigned mask;
 };
 
-/* Makes room for so many connections. Returns false without memory; call shares_done() even then.
- */
+/* Makes room for this number of connections. Returns false without memory; call shares_done() even
+ * then. */
 bool shares_init(struct shares *s, unsigned connections);
 void shares_done(struct shares *s);
 
@@ -54,10 +54,11 @@ void shares_drop(struct shares *s, struct share *address);
 /* Adds or removes one connection; without connections the share is freed. */
 void shares_grow(struct shares *s, struct share *address);
 void shares_shrink(struct shares *s, struct share *address);
-/* Returns the address with most connections in the network with most; if several have equally many,
- * the one that has had them for longest. NULL: there are no connections. */
+/* Returns the address with most connections in the network with most connections; of equal
+ * addresses, the one that has had this number for longest. Returns NULL if there are no
+ * connections. */
 struct share *shares_largest(struct shares *s);
-/* Does the network of `a`, or `a` itself if both have one network, have at least two connections
- * more than that of `b`? Then `b` does not become the larger one if it gets one connection of `a`.
- */
+/* Compares the networks of `a` and `b` or, if they are in the same network, the addresses. Does the
+ * side of `a` have at least two connections more? Then the side of `b` does not become larger if it
+ * takes over one connection. */
 bool shares_exceeds(const struct share *a, const struct share *b);

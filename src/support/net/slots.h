@@ -37,12 +37,13 @@
 
 struct slots_limits {
     unsigned connections;
-    unsigned per_address; /* of strangers */
+    unsigned per_address; /* most connections of strangers from one address */
     unsigned reserved;    /* of all connections, for verified ones; less than `connections` */
-    int scarce_fd;        /* when so many descriptors are in use, few are left; 0: never */
+    int scarce_fd;        /* from this descriptor number on, few descriptors are left; 0: never */
 };
 
-/* Returns the descriptor number from which few are left under the process's limit; 0: never few. */
+/* Returns the descriptor number from which on few descriptors are left under the process's limit;
+ * 0: there are always enough. */
 int slots_scarce_fd(void);
 
 enum { SLOTS_WAIT_MS = 100, SLOTS_FEW = 16 };
@@ -59,7 +60,7 @@ enum slots_reason {
 struct slots_entry {
     bool admitted;
     bool evicted;             /* another connection had to be closed */
-    enum slots_reason reason; /* if it was not admitted, or another connection was closed */
+    enum slots_reason reason; /* why it was not admitted, or why another connection was closed */
     struct address_key whose; /* the address of the closed connection */
 };
 
@@ -88,9 +89,9 @@ void slots_verified(struct slots *s, struct slot *slot);
 void slots_hold(struct slot *slot, size_t bytes, bool by_client);
 /*
  * Finds the network that holds most bytes because of its clients, in it the address that holds
- * most, and closes the connection of that address that holds most. Does nothing if `slot`'s
- * network, address or connection would hold as much with `wanted` bytes. Returns true if it closed
- * one; its bytes are free a moment later. O(connections).
+ * most, and closes the connection of that address that holds most. Does nothing if the network, the
+ * address or the connection of `slot` would hold as much with `wanted` bytes. Returns true if it
+ * closed a connection; the bytes of that connection are free a moment later. O(connections).
  */
 bool slots_evict_holder(struct slots *s, const struct slot *slot, size_t wanted,
                         struct slots_entry *ret);

@@ -27,11 +27,11 @@ struct watchdog {
     struct mutex mutex; /* guards everything below, and all entries */
     struct condition wake;
     struct watchdog_entry *first;
-    int64_t next_wake_ms; /* of the clock; NEVER: the thread sleeps until it is signalled */
+    int64_t next_wake_ms; /* a time of the clock; NEVER: the thread sleeps until it is signalled */
     bool stopping;
 };
 
-/* Shuts down what is overdue; returns the earliest deadline left. */
+/* Shuts down the connections that are overdue; returns the earliest deadline of the others. */
 static int64_t close_overdue(struct watchdog *w, int64_t now_ms, unsigned *closed)
     REQUIRES(w->mutex) {
     int64_t earliest = NEVER;
@@ -117,7 +117,7 @@ static void arm(struct watchdog *w, struct watchdog_entry *entry, unsigned after
     REQUIRES(w->mutex) {
     entry->deadline_ms = w->clock->now_ms(w->clock) + after_ms;
     if (entry->deadline_ms < w->next_wake_ms) {
-        w->next_wake_ms = entry->deadline_ms; /* so that the next one does not signal again */
+        w->next_wake_ms = entry->deadline_ms; /* so that the next deadline does not signal again */
         condition_signal(&w->wake);
     }
 }

@@ -30,8 +30,8 @@ struct watchdog_entry {
 struct watchdog;
 
 /* Starts the thread. `on_close` (may be NULL) is called for every connection that is shut down. The
- * watchdog's mutex is held then, so it must do no more than count. 0, -ENOMEM, or the errno of
- * starting a thread. */
+ * watchdog's mutex is held then, so it must do no more than count. Returns 0, -ENOMEM, or the errno
+ * of starting a thread. */
 int watchdog_start(struct clock *clock, void (*on_close)(void *ctx), void *ctx,
                    struct watchdog **ret, struct err *err) MUST_CHECK;
 /* No connection may be watched any more. Stops the thread and frees everything. NULL is fine. */

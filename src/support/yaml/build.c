@@ -46,7 +46,8 @@ static int check_written(const struct yaml_build *b, struct err *err) {
     return no_memory(b, err);
 }
 
-/* Returns where the next value will start: after the comma that the writer puts in front. */
+/* Returns the offset where the next value will start: after the comma that the writer puts in
+ * front. */
 static uint32_t next_offset(const struct yaml_build *b) {
     return (uint32_t)(b->out.n + b->writer.comma);
 }
@@ -74,7 +75,8 @@ static uint32_t find_anchor(const struct yaml_build *b, struct str name) {
     return hashmap_find(&b->anchor_index, hash_str(name), anchor_has_name, b->anchors, &name);
 }
 
-/* The value that starts here gets this name; an older value of the same name is forgotten. */
+/* Gives this anchor to the value that starts here; an older value with the same anchor is
+ * forgotten. */
 static int begin_anchor(struct yaml_build *b, struct str name, uint32_t *ret_anchor,
                         struct err *err) {
     *ret_anchor = NO_ANCHOR;
@@ -109,7 +111,8 @@ static struct str anchor_text(const struct yaml_build *b, const struct yaml_anch
                               : (struct str){b->out.p + anchor->begin, anchor->end - anchor->begin};
 }
 
-/* The value that started at `begin` is complete. A value inside it may have taken its name. */
+/* Call it when the value that started at `begin` is complete. A value inside it may have the same
+ * anchor. */
 static void finish_anchor(struct yaml_build *b, uint32_t id, uint32_t begin, uint32_t height) {
     if (id == NO_ANCHOR || b->anchors[id].begin != begin)
         return;
@@ -188,7 +191,7 @@ int yaml_build_key(struct yaml_build *b, struct str key, struct yaml_value_site 
 
 /* ---- values ---- */
 
-/* Can the value of the merge key that was written last be merged? */
+/* Checks that the value of the last merge key can be merged. */
 static int check_merge(const struct yaml_build *b, struct err *err) {
     const uint32_t begin = b->merges[b->merge_count - 1] + sizeof MERGE_MEMBER - 1;
     if (strbuf_failed(&b->out) || yaml_can_merge((struct str){b->out.p + begin, b->out.n - begin}))
@@ -300,7 +303,7 @@ static int keep_anchors(struct yaml_build *b, const struct yaml_frame *frame, st
     return 0;
 }
 
-/* Writes a member, with the marks that it had. `from` is where the object's text began. */
+/* Writes a member with its former marks. `from` is the offset where the object's text began. */
 static int put_member(struct yaml_build *b, const struct yaml_member *member, uint32_t from,
                       const struct yaml_json *old, struct err *err) {
     const uint32_t begin = from + member->begin, end = from + member->end;
@@ -319,7 +322,7 @@ static int put_member(struct yaml_build *b, const struct yaml_member *member, ui
     return r;
 }
 
-/* Writes the object's members anew: those of merge keys take the keys' place. */
+/* Writes the object's members again; the members of a merge key's value replace the merge key. */
 static int rewrite(struct yaml_build *b, const struct yaml_frame *frame, struct err *err) {
     struct yaml_json old = {.marks = NULL};
     const struct yaml_json all = {.marks = b->marks, .mark_count = b->mark_count};
@@ -342,8 +345,8 @@ static int rewrite(struct yaml_build *b, const struct yaml_frame *frame, struct 
     return r == 0 ? check_written(b, err) : r;
 }
 
-/* Replaces the merge keys of the object that was just closed. All that is copied is counted: an
- * object within others that have merge keys is copied by each of them. */
+/* Replaces the merge keys of the object that was just closed. All copied bytes are counted, because
+ * an object inside several objects with merge keys is copied by each of them. */
 static int merge_members(struct yaml_build *b, const struct yaml_frame *frame, struct err *err) {
     const struct str object = {b->out.p + frame->begin, b->out.n - frame->begin};
     int r = check_written(b, err);

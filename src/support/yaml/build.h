@@ -24,22 +24,23 @@ struct yaml_frame {
     uint32_t height;                   /* levels of the deepest container inside so far */
     uint32_t key_floor;                /* keys of this object start here in yaml_build.keys */
     uint32_t begin;                    /* where the container starts in the output */
-    uint32_t merge_floor, begun_floor; /* likewise in yaml_build.merges, and in .begun */
-    bool at_merge;                     /* the next value is a merge key's */
-    uint32_t anchor;                   /* its anchor, or UINT32_MAX */
+    uint32_t merge_floor, begun_floor; /* the same for yaml_build.merges and yaml_build.begun */
+    bool at_merge;                     /* the next value is the value of a merge key */
+    uint32_t anchor;                   /* index of the container's anchor, or UINT32_MAX */
 };
 
 struct yaml_key {
     uint64_t hash;
     uint32_t begin, length; /* its JSON text in the output, quotes included */
-    uint32_t depth;         /* of the object it is in */
+    uint32_t depth;         /* depth of the object that has the key */
 };
 
 struct yaml_anchor {
     struct str name; /* arena */
     uint32_t begin, end, height;
     bool finished;
-    struct str kept; /* arena: its JSON text, once the output was rewritten there; or empty */
+    struct str kept; /* arena: the JSON text of the value, if the output was rewritten where it was;
+                        otherwise empty */
 };
 
 struct yaml_span {
@@ -52,7 +53,7 @@ struct yaml_build {
     struct json_writer writer;
     struct yaml_frame frames[LIMIT_JSON_DEPTH];
     uint32_t depth;
-    struct yaml_key *keys; /* of all open objects, a stack */
+    struct yaml_key *keys; /* a stack: the keys of all open objects */
     uint32_t key_count, key_cap;
     struct hashmap key_index;
     struct yaml_anchor *anchors; /* of this document */
@@ -64,9 +65,9 @@ struct yaml_build {
     uint32_t merge_count, merge_cap;
     struct yaml_merger merger;
     uint64_t merged;             /* bytes that merge keys have moved; at most LIMIT_YAML_BYTES */
-    struct yaml_span *documents; /* those that are not empty */
+    struct yaml_span *documents; /* the documents that are not empty */
     uint32_t document_count, document_cap;
-    uint32_t document_begin; /* of the one being written */
+    uint32_t document_begin; /* where the present document begins in the output */
     struct yaml_mark *marks;
     uint32_t mark_count, mark_cap;
     bool with_marks;

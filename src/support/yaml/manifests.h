@@ -1,6 +1,6 @@
 /*
- * Finds files of Kubernetes objects, as kubectl prints them or people write them, reads them, and
- * makes JSON of them. A path is a file, or a folder: its .json, .yaml and .yml files.
+ * Finds files of Kubernetes objects, printed by kubectl or written by people, reads them, and
+ * converts them to JSON. A path is a file, or a folder: its .json, .yaml and .yml files.
  *
  * Not thread-safe. The documents live as long as the struct.
  */
@@ -16,7 +16,7 @@
 
 struct manifest_file {
     char *path;                  /* owned */
-    struct strbuf bytes;         /* of JSON */
+    struct strbuf bytes;         /* the bytes of a JSON file */
     struct arena yaml;           /* JSON made of YAML */
     const struct str *documents; /* JSON texts */
     size_t document_count;
@@ -29,8 +29,8 @@ struct manifests {
     const char *what; /* a file's name in errors: "state" */
 };
 
-/* Finds the files; `what` is a literal. 0, the errno of the failed call, or -ENOMEM. Release `ret`
- * in any case. */
+/* Finds the files; `what` is a literal. Returns 0, the errno of the failed call, or -ENOMEM.
+ * Release `ret` in any case. */
 int manifests_list(const char *const *paths, size_t count, const char *what, struct manifests *ret,
                    struct err *err) MUST_CHECK;
 /* Returns a number that changes when a file's signature changes, or when files come or go. */

@@ -1,9 +1,9 @@
 /*
- * Merge keys of YAML: `<<: *base` gives an object the members of another.
+ * Merge keys of YAML: `<<: *base` gives an object the members of another object.
  *
- * Members are set in the order of the text, as kubectl's reader sets them: a member set later
- * replaces one of the same name, whether it was written or merged. In a list of objects the first
- * object wins. upstream: go.yaml.in/yaml/v2 decode.go, mapping() and merge().
+ * Members are set in the order of the text, as kubectl's reader sets them: a later member replaces
+ * an earlier member with the same name, whether it was written or merged. In a list of objects the
+ * first object wins. upstream: go.yaml.in/yaml/v2 decode.go, mapping() and merge().
  *
  * Not thread-safe.
  */
@@ -21,7 +21,7 @@ struct yaml_member {
 /* Memory for merging, which is used again by the next object; owned, freed by yaml_merger_done().
  */
 struct yaml_merger {
-    struct strbuf text; /* the object, before it was merged */
+    struct strbuf text; /* the object before merging */
     struct yaml_member *members;
     uint32_t count, cap;
     struct hashmap index;

@@ -21,8 +21,8 @@ enum yaml_kind {
  * fails only for want of memory: strbuf_failed()).
  *
  * Numbers keep their value: hexadecimal, octal (0o17, 017) and binary become decimal; a whole float
- * below 2^53 becomes an integer, as Go prints it; others keep their digits. Beyond 64 bits decimal
- * numbers keep their digits too, in the other bases they are strings; floats beyond a double are
- * strings.
+ * below 2^53 becomes an integer, as Go prints it; other floats keep their digits. Integers beyond
+ * 64 bits keep their digits if they are decimal, and are strings in other bases. Floats beyond a
+ * double are strings.
  */
 enum yaml_kind yaml_resolve(struct str word, struct strbuf *scratch, struct str *ret_json);

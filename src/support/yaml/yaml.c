@@ -33,7 +33,7 @@ static int too_large(const struct arena *arena, struct err *err) {
     return err_set(err, -ENOMEM, "too large to convert within %zu bytes of memory", arena->max);
 }
 
-/* Copies text and documents to the arena. Marks are there already. */
+/* Copies text and documents to the arena. Marks are already in the arena. */
 static int hand_over(struct arena *arena, struct str text, const struct yaml_span *spans,
                      uint32_t count, struct yaml_json *ret, struct err *err) {
     struct str copy = arena_str(arena, text);
@@ -176,7 +176,7 @@ uint32_t yaml_line_named(const char *error) {
     return 0;
 }
 
-/* Reports bytes that are no valid text, for which libyaml gives only an offset. */
+/* Reports bytes that are not valid text; for them libyaml gives only an offset. */
 static int fail_at_offset(struct str text, size_t offset, int code, const char *problem,
                           struct err *err) {
     size_t line = 1, column = 1;
@@ -212,7 +212,7 @@ static int parser_error(const yaml_parser_t *parser, struct str text, struct err
 }
 
 /* Returns the part of a standard tag that names a YAML type ("str" of "!!str"); empty without a
- * tag; a foreign tag as it is. */
+ * tag; returns a foreign tag unchanged. */
 static struct str standard_tag(const yaml_char_t *tag) {
     struct str s = str_of_word(tag), prefix = STR(STANDARD_TAG);
     if (str_has_prefix(s, prefix))
@@ -357,8 +357,9 @@ static bool starts_line(const char *text, const char *at) {
 }
 
 /*
- * libyaml compares every %TAG line of a document with every other: a megabyte of them takes a
- * quarter of a minute. Since only YAML's own tags are admitted, nobody needs more than a few.
+ * libyaml compares every %TAG line of a document with every other %TAG line: a megabyte of such
+ * lines takes a quarter of a minute. Only YAML's own tags are admitted, so no document needs more
+ * than a few %TAG lines.
  */
 static int check_directives(struct str text, struct err *err) {
     const struct str directive = STR("%TAG");
@@ -419,7 +420,7 @@ int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct y
     if (yaml.n > LIMIT_YAML_BYTES)
         return err_set(err, -E2BIG, "longer than %u bytes", LIMIT_YAML_BYTES);
     if (yaml.p == NULL)
-        yaml = STR(""); /* what nothing was read into; libyaml asserts that there is a pointer */
+        yaml = STR(""); /* the text is empty, and libyaml asserts that the pointer is not NULL */
     int r = yaml_skip_mark(&yaml, err);
     if (r != 0)
         return r;

@@ -33,18 +33,18 @@ struct yaml_json {
     size_t mark_count;
 };
 
-/* Takes a UTF-8 byte order mark away, as kubectl does. Returns 0, or -EINVAL for a text in UTF-16,
- * which older PowerShells write. */
+/* Removes a UTF-8 byte order mark from the front of the text, as kubectl does. Returns 0, or
+ * -EINVAL for a text in UTF-16, which older PowerShells write. */
 int yaml_skip_mark(struct str *text, struct err *err) MUST_CHECK;
 
-/* Converts every document of `yaml`, without its byte order mark. All memory is from the arena.
+/* Converts every document of `yaml`, which has no byte order mark. All memory is from the arena.
  * `with_marks` costs 8 bytes a value; ask for it only where an error must name a line. 0, -EINVAL
  * (malformed; err names line and column), -E2BIG (a limit) or -ENOMEM. */
 int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
                  struct err *err) MUST_CHECK;
 
-/* Returns the line that an error of yaml_to_json() names, also after a caller has put text in
- * front; 0: the error names no line. */
+/* Returns the line that an error of yaml_to_json() names, also if a caller has put text in front of
+ * the error; 0 if the error names no line. */
 uint32_t yaml_line_named(const char *error);
 
 /* Returns the version of the loaded libyaml. Static string. */
