@@ -1,9 +1,9 @@
 /*
- * What the cache must hold, kept the naive way: the objects that were told, and whether the listing
- * under way has told them.
+ * A naive model of the cache's contents: the objects that the cache received, and whether the
+ * present listing has shown them.
  *
- * A pod is known by its UID, so an old and a new one of the same name may be there at once; all
- * else is known by its name.
+ * A pod is known by its UID, so an old and a new pod with the same name may exist at once; all
+ * other objects are known by their names.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ enum { MODEL_ENTRIES = 256 };
 
 struct model_entry {
     uint32_t slot;
-    bool listed; /* by the listing under way */
-    bool fresh;  /* by none that has ended */
+    bool listed; /* the present listing has shown it */
+    bool fresh;  /* no complete listing has shown it */
     struct thing thing;
 };
 
@@ -28,11 +28,12 @@ struct model {
     struct model_kind kinds[OBJECT_KINDS];
 };
 
-/* A full listing begins; it ends: what it did not tell is gone. Returns how many went. */
+/* Begins and ends a full listing. At its end, objects that it has not shown are removed; returns
+ * their number. */
 void model_sync_begin(struct model *m, enum object_kind kind);
 uint32_t model_sync_end(struct model *m, enum object_kind kind);
-/* It has no end: what no other has told is gone. */
+/* Ends an incomplete listing: removes objects that no complete listing has shown. */
 void model_sync_abort(struct model *m, enum object_kind kind);
-/* False: more objects than there is room for, which cannot be. */
+/* Returns false if there is no room for the object, which cannot happen. */
 bool model_apply(struct model *m, enum object_kind kind, uint32_t slot, const struct thing *thing);
 void model_remove(struct model *m, enum object_kind kind, uint32_t slot, const struct thing *thing);

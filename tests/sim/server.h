@@ -1,11 +1,11 @@
 /*
- * What is behind the API: a store with a history, as etcd has one, and two API servers in front of
- * it whose watch caches may lag behind.
+ * The simulated server: a store with a history, like etcd, and two API servers in front of it,
+ * whose watch caches may be late.
  *
- * Revisions are numbers here and opaque text outside: server_version() writes one in the way of
- * this seed, which need not look like a number. The history can be compacted (what is older cannot
- * be asked for) and it can be lost: after a restore from a backup the same revisions come again for
- * other changes.
+ * Revisions are numbers here and opaque text outside: server_version() writes a revision in the
+ * form of this seed, which may not look like a number. The history can be compacted (what is older
+ * cannot be asked for) and it can be lost: after a restore from a backup the same revisions come
+ * again for other changes.
  */
 #pragma once
 
@@ -22,23 +22,23 @@ struct change {
     struct thing before, after;
 };
 
-/* How this seed's server behaves, faults apart. */
+/* The behaviour of this seed's server, without its faults. */
 enum watch_list_support { WATCH_LIST_KNOWN, WATCH_LIST_REFUSED, WATCH_LIST_IGNORED };
 enum version_form { VERSION_DECIMAL, VERSION_HUGE, VERSION_AWKWARD, VERSION_SHUFFLED, VERSIONS };
 struct traits {
     enum watch_list_support watch_list;
     enum version_form version_form;
     bool pages_any;        /* pages a list even when resourceVersion=0 is asked for */
-    uint32_t page_objects; /* of a page at most, whatever limit says */
-    int64_t bookmark_ms;   /* between two of them; 0: none */
+    uint32_t page_objects; /* most objects of a page, even if the request's limit is larger */
+    int64_t bookmark_ms;   /* time between two bookmarks; 0: no bookmarks */
     int64_t watch_longest_ms;
-    int64_t answer_ms;      /* until it answers, at most */
-    int64_t change_ms;      /* between changes, on average */
-    bool crlf, odd_members; /* of all its lines and objects */
+    int64_t answer_ms;      /* the longest time until the server answers */
+    int64_t change_ms;      /* mean time between two changes */
+    bool crlf, odd_members; /* for all lines and objects of the server */
 };
 
 struct replica {
-    uint32_t applied; /* changes of the history */
+    uint32_t applied; /* number of the history's changes that the replica has */
     uint64_t revision;
     int64_t catch_up_ms; /* INT64_MAX: nothing to catch up with */
     int64_t stuck_until_ms;
@@ -47,8 +47,9 @@ struct replica {
 struct server {
     struct traits traits;
     struct thing things[OBJECT_KINDS][SIM_SLOTS]; /* as of `revision` */
-    uint64_t revision, compacted, restored;       /* the last: that of the backup it came from */
-    uint32_t epoch;                               /* histories lost so far */
+    uint64_t revision, compacted,
+        restored;   /* restored: the revision of the backup from which the server was restored */
+    uint32_t epoch; /* number of lost histories */
     uint32_t incarnations;
     struct change *history; /* owned */
     uint32_t count, cap;
@@ -61,23 +62,24 @@ struct server {
 void server_init(struct sim *s);
 void server_done(struct server *server);
 
-/* When server_step() has something to do. */
+/* Returns the time when server_step() has something to do. */
 int64_t server_next_ms(const struct server *server);
 void server_step(struct sim *s);
 
-/* Changes one object, and tells the replicas to catch up in a moment. */
+/* Changes one object, and makes the replicas catch up a moment later. */
 void server_change(struct sim *s);
-/* Brings a replica, by its number, up to date at once; its watches hear of it. */
+/* Brings the replica with this number up to date at once; its watches get the changes. */
 void server_catch_up(struct sim *s, uint32_t number);
-/* Everything older than `revision` cannot be had any more. */
+/* Makes everything older than `revision` unavailable. */
 void server_compact(struct server *server, uint64_t revision);
-/* Back to what was at `revision`, which is not compacted; all that came later never happened. */
+/* Restores the state at `revision`, which must not be compacted; later changes are lost. */
 void server_restore(struct sim *s, uint64_t revision);
 
-/* The things of a kind as of a revision that is not compacted. */
+/* Returns the things of a kind at a revision that is not compacted. */
 void server_state(const struct server *server, enum object_kind kind, uint64_t revision,
                   struct thing ret[SIM_SLOTS]);
 
-/* A revision as text; and back: false if it is none that the server ever wrote. */
+/* Convert a revision to text, and back. server_revision() returns false if the server never wrote
+ * the text. */
 void server_version(const struct server *server, uint64_t revision, struct strbuf *out);
 bool server_revision(const struct server *server, struct str version, uint64_t *ret);

@@ -47,8 +47,8 @@ struct sim {
     struct model model;
 };
 
-/* Plays one seed for about so many steps. False: it failed, and s->failure says how; s->trace holds
- * the last steps. *ret_virtual_ms: how much time passed in there. */
+/* Runs one seed for about `steps` steps. Returns false if it failed; s->failure has the reason,
+ * s->trace the last steps. Sets *ret_virtual_ms to the virtual time that passed. */
 bool sim_run(struct sim *s, uint64_t seed, uint64_t steps, struct coverage *coverage,
              int64_t *ret_virtual_ms);
 
@@ -63,7 +63,7 @@ static inline uint64_t sim_below(struct sim *s, uint64_t n) {
     return random_below(&s->random, n);
 }
 
-/* A number from `from` to `to`, both included. */
+/* Returns a random number from `from` to `to`, both included. */
 static inline int64_t sim_between(struct sim *s, int64_t from, int64_t to) {
     return from + (int64_t)random_below(&s->random, (uint64_t)(to - from) + 1);
 }

@@ -1,6 +1,7 @@
 /*
- * Stands in for kube/watch/watch.c: one reflector, the answer to the request it has under way, and
- * the bytes of it that come in as virtual time goes on. Between reflector and sink it listens.
+ * Replaces kube/watch/watch.c: one reflector, the answer to its present request, and the bytes of
+ * the answer that arrive as virtual time passes. It also observes the calls between reflector and
+ * sink.
  */
 #pragma once
 
@@ -11,21 +12,22 @@ struct kube_watch {
     struct sim *sim;
     enum object_kind kind;
     struct reflector *reflector; /* owned */
-    struct reflector_sink sink;  /* the real one */
+    struct reflector_sink sink;  /* the real sink */
     struct oracle oracle;
     struct answer answer;
     enum { WATCH_IDLE, WATCH_CONNECTING, WATCH_READING } state;
-    int64_t at_ms; /* when it has something to do */
+    int64_t at_ms; /* time when it has something to do */
     int64_t began_ms, last_byte_ms, timeout_ms, silence_ms;
 };
 
-/* What the kube source believes to be a client. */
+/* The client that the kube source gets. */
 struct kube_client {
     struct sim *sim;
 };
 
 void watch_step(struct kube_watch *w);
-/* A replica has come to change number `change`: all watches on it hear of it. */
+/* Call it when a replica has reached change number `change`: passes it to all watches on the
+ * replica. */
 void watches_change(struct sim *s, uint32_t replica, uint32_t change);
-/* Every connection breaks that is not silent already. */
+/* Breaks every connection that is not already silent. */
 void watches_cut(struct sim *s);

@@ -1,6 +1,6 @@
 /*
- * What an API server of a hub keeps: objects with versions, the history that watches read, and what
- * it answers to writes. upstream: apiserver pkg/registry/generic/registry/store.go.
+ * The store of a hub's API server: objects with versions, the history that watches read, and the
+ * answers to writes. upstream: apiserver pkg/registry/generic/registry/store.go.
  */
 #pragma once
 
@@ -11,16 +11,16 @@
 
 enum { STORE_LEASES = FLEET_KINDS, STORE_KINDS };
 
-/* One change of a kind. */
+/* One change of an object. */
 struct change {
     bool gone;
     uint64_t version;
-    char *json; /* owned: the object, as it is then or was at last */
+    char *json; /* owned: the object after the change, or before its deletion */
 };
 
 struct store_kind {
     cJSON **objects;  /* owned */
-    uint64_t *hashes; /* owned; of their names */
+    uint64_t *hashes; /* owned; hashes of the objects' names */
     uint32_t count, cap, hash_cap;
     struct change *log; /* owned */
     uint32_t log_count, log_cap;
@@ -41,37 +41,38 @@ struct store {
 
 void store_done(struct store *s);
 
-/* `namespace` "": it has none. NULL: there is no such object. Borrowed until it changes. */
+/* Finds an object; `namespace` is "" if the kind has none. Returns NULL if it does not exist.
+ * Borrowed until the object changes. */
 cJSON *store_find(const struct store *s, uint32_t kind, const char *namespace, const char *name);
-/* Adds one that is not there; takes it over. Gives it a version, and a uid unless it has one. O(1).
- */
+/* Adds a new object, which the store then owns. Gives it a version, and a uid unless it has a uid.
+ * O(1). */
 void store_add(struct store *s, uint32_t kind, cJSON *object);
-/* It has been changed in place. */
+/* Call it after changing the object in place. */
 void store_touch(struct store *s, uint32_t kind, cJSON *object);
-/* One that is there. */
+/* Removes an object, which must exist. */
 void store_remove(struct store *s, uint32_t kind, cJSON *object);
 
-/* A request, also of server-side apply to an AddOnPlacementScore's status: 200, or the status of
- * its refusal; appends the answer's body. */
+/* Executes a request, also server-side apply to an AddOnPlacementScore's status. Returns 200, or
+ * the status of the refusal; appends the answer's body. */
 int store_call(struct store *s, const char *method, const char *path, struct str body,
                struct strbuf *answer);
 
 /* ---- JSON ---- */
 
-/* With ' for ". */
+/* Parses JSON with ' instead of ". */
 cJSON *json_of(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* A member that is an object, and made if there is none. */
+/* Returns a member that is an object; adds it if it is missing. */
 cJSON *json_need(cJSON *object, const char *name);
-/* "": there is none. */
+/* Returns a member's text, or "" if it is missing. */
 const char *text_in(const cJSON *object, const char *member);
 const cJSON *meta_of(const cJSON *object);
 const char *name_of(const cJSON *object);
 const char *namespace_of(const cJSON *object);
 const char *label_of(const cJSON *object, const char *key);
 const char *annotation_of(const cJSON *object, const char *key);
-/* The uid of its controller; "". */
+/* Returns the uid of the object's controller, or "". */
 const char *owner_uid_of(const cJSON *object);
-/* NULL value: takes it away. */
+/* Sets an annotation; removes it if `value` is NULL. */
 void annotate(cJSON *object, const char *key, const char *value);
-/* status.decisions; NULL. */
+/* Returns status.decisions, or NULL. */
 const cJSON *decisions_in(const cJSON *object);

@@ -6,8 +6,8 @@
  * it goes on. So everything happens one after the other, in virtual time, and follows from the
  * seed.
  *
- * Only one thread: mutexes are never waited for. Who wants to write what a strand reads has it run
- * until it has done so.
+ * Only one thread: mutexes are never waited for. To write data that a strand is reading, first let
+ * the strand run until it has read the data.
  */
 #pragma once
 
@@ -18,16 +18,18 @@
 
 struct strand;
 
-/* What clock_real() is. Borrowed. */
+/* Sets the clock that clock_real() returns. Borrowed. */
 void strand_use_clock(struct clock *clock);
 
-/* The strand that was created last, which nobody has asked for yet. It has not run. */
+/* Returns the newest strand, which no call has returned before. It has not run. */
 struct strand *strand_take_new(void);
-/* When it wants to go on: now if what it waits for was signalled. INT64_MAX: it has ended. */
+/* Returns the time when the strand wants to continue: now, if its condition was signalled;
+ * INT64_MAX, if it has ended. */
 int64_t strand_at_ms(const struct strand *s);
-/* Runs it until it waits or pauses. */
+/* Runs the strand until it waits or pauses. */
 void strand_run(struct strand *s);
-/* It has ended, or waits for a condition: otherwise it pauses in the middle of something. */
+/* Has the strand ended, or does it wait for a condition? Otherwise it pauses in the middle of its
+ * work. */
 bool strand_waits(const struct strand *s);
-/* From now on they pause at so many of 1000 unlocks. */
+/* Makes strands pause at `per_mille` of 1000 unlocks from now on. */
 void strand_pause_at_unlocks(unsigned per_mille, uint64_t seed);
