@@ -1,6 +1,6 @@
 /*
- * What a plan takes of a core: which clusters a Placement with two terms selects, region and then
- * zone, of fleets of 5,000 and 50,000. Prints one JSON array.
+ * Measures the CPU time of a plan: selecting the clusters of a Placement with two terms, region and
+ * then zone, in fleets of 5,000 and 50,000 clusters. Prints one JSON array.
  *
  *     plan
  *

@@ -281,7 +281,7 @@ void watches_cut(struct sim *s) {
 int kube_watch_start(struct kube_client *client, struct clock *clock,
                      const struct reflector_options *options, struct kube_watch **ret,
                      struct err *err) {
-    (void)clock; /* the world's own */
+    (void)clock; /* the clock of the simulated world */
     struct kube_watch *w = calloc(1, sizeof *w);
     if (w == NULL)
         abort();

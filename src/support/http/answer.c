@@ -131,8 +131,8 @@ static void check_response(struct connection *c) {
 
 /*
  * Charges the bytes that the answer holds until it is sent, because a client that does not read can
- * make that long. An answer as text no longer needs the request's body and arena. Small answers,
- * such as refusals and probes, are charged but always sent.
+ * delay that. An answer as text no longer needs the request's body and arena. Small answers, such
+ * as refusals and probes, are charged but always sent.
  */
 static void charge_answer(struct connection *c) {
     struct exchange *x = &c->exchange;

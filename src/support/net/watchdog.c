@@ -59,7 +59,7 @@ unsigned watchdog_check(struct watchdog *w) {
 
 static void *run(void *arg) {
     struct watchdog *w = arg;
-    (void)pthread_setname_np(pthread_self(), "http-watchdog"); /* for people */
+    (void)pthread_setname_np(pthread_self(), "http-watchdog"); /* only a name that people see */
     mutex_lock(&w->mutex);
     while (!w->stopping) {
         unsigned closed = 0;

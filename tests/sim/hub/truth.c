@@ -56,7 +56,7 @@ bool truth_open(struct world *w, struct fleet *fleet, const struct wish *wish, s
     return !w->failed;
 }
 
-/* By slot, of flags by cluster. */
+/* Makes an array by slot from flags by cluster. */
 static const uint8_t *by_slot(struct world *w, const struct truth *t, const uint8_t *clusters) {
     uint8_t *slots = arena_alloc(&w->arena, topology_slots(t->view.clusters.topology));
     char name[16];

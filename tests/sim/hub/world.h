@@ -45,27 +45,27 @@ enum {
 /* ---- what happens, counted over all seeds ---- */
 
 enum happening {
-    /* to a request */
+    /* happenings of a request */
     REQUEST_GOOD,
     REQUEST_BUSY,        /* 429 */
-    REQUEST_ERROR,       /* 500, and nothing was done */
-    REQUEST_DONE_LATE,   /* 504, and it was done */
+    REQUEST_ERROR,       /* 500; the request was not executed */
+    REQUEST_DONE_LATE,   /* 504; the request was executed */
     REQUEST_FORBIDDEN,   /* 403 */
-    REQUEST_LOST,        /* it never arrived */
-    REQUEST_ANSWER_LOST, /* it was done */
-    REQUEST_STALE,       /* it arrives when nobody waits for it any more */
-    REQUEST_CONFLICT,    /* 409, in earnest */
-    REQUEST_GONE,        /* 404, in earnest */
-    /* to a watch */
+    REQUEST_LOST,        /* the request never arrived */
+    REQUEST_ANSWER_LOST, /* the request was executed */
+    REQUEST_STALE,       /* the request arrives when no client waits for it */
+    REQUEST_CONFLICT,    /* a real 409 */
+    REQUEST_GONE,        /* a real 404 */
+    /* happenings of a watch */
     WATCH_LAGS,
-    WATCH_EXPIRED,    /* 410: it is listed anew */
+    WATCH_EXPIRED,    /* 410: the kind is listed again */
     LISTING_GIVEN_UP, /* in the middle, and begun again */
-    /* to a process */
+    /* happenings of a process */
     REPLICA_PAUSED,
     REPLICA_KILLED,
     LEADER_CHANGED,
-    STALE_WRITE_LANDED, /* of a replica that does not lead any more */
-    /* in the world */
+    STALE_WRITE_LANDED, /* a write of a replica that does not lead any more */
+    /* happenings in the world */
     CLUSTER_ADDED,
     CLUSTER_DELETED,
     CLUSTER_TAINTED,
@@ -83,25 +83,25 @@ enum happening {
     MODE_OFF,
     PLACEMENT_DELETED,
     PLACEMENT_MADE,
-    ANNOTATION_TAKEN,  /* OCM's disable annotation, by somebody */
-    DECISION_DELETED,  /* one of ours, by somebody */
-    DECISION_REPLACED, /* likewise, its clusters */
+    ANNOTATION_TAKEN,  /* somebody removes OCM's disable annotation */
+    DECISION_DELETED,  /* somebody deletes one of our PlacementDecisions */
+    DECISION_REPLACED, /* somebody replaces the clusters of one of our PlacementDecisions */
     LABEL_LOST,
     FOREIGN_MADE,         /* a PlacementDecision of another controller */
-    INJECTION_TAKEN,      /* by somebody */
-    SCORE_OBJECT_DELETED, /* one of ours, by somebody */
-    ITEM_TAKEN,           /* likewise, an item of it */
-    ITEM_THEIRS,          /* somebody writes an item of his own into it */
-    ITEM_DEAD,            /* likewise, one that looks like ours and is no Placement's */
-    CROWD_CHANGED,        /* a Placement of the crowd */
-    NAMESPACE_LATE,       /* a cluster comes, and its namespace does not yet */
+    INJECTION_TAKEN,      /* somebody removes our prioritizer */
+    SCORE_OBJECT_DELETED, /* somebody deletes one of our score objects */
+    ITEM_TAKEN,           /* somebody removes an item of our score object */
+    ITEM_THEIRS,          /* somebody adds an item to our score object */
+    ITEM_DEAD,      /* somebody adds an item that looks like ours, but belongs to no Placement */
+    CROWD_CHANGED,  /* a Placement of the crowd */
+    NAMESPACE_LATE, /* a cluster comes, and its namespace does not yet */
     OCM_WROTE,
-    OCM_WROTE_OVER, /* after it was disabled */
-    OCM_LAGS,       /* one of its two watches */
-    OCM_MIXES,      /* scores come while it reads them: of one decision */
+    OCM_WROTE_OVER, /* OCM writes a Placement for which it was disabled */
+    OCM_LAGS,       /* one of OCM's two watches is late */
+    OCM_MIXES,      /* scores change while OCM reads them for one decision */
     OCM_PAUSED,
     COLLECTED,
-    /* what Evenkeel did */
+    /* actions of Evenkeel */
     WROTE_DECISION,
     WROTE_STATUS,
     WROTE_ANNOTATIONS,
@@ -111,7 +111,7 @@ enum happening {
     WROTE_ITEM,
     TOOK_ITEM,
     WROTE_ITEMS, /* of several Placements at once */
-    SWEPT,       /* items of no Placement */
+    SWEPT,       /* items that belong to no Placement */
     INJECTED,
     GATED,
     TOOK_INJECTION,
@@ -141,12 +141,12 @@ struct cluster {
 /* Kinds of terms; a bit each. */
 enum { TERM_REGION_SOFT = 1, TERM_ZONE_SOFT = 2, TERM_ZONE_HARD = 4 };
 
-/* What people want. */
+/* The mode that people choose. */
 enum mode { MODE_UNSET, MODE_OWNER, MODE_SCORES, MODE_SWITCHED_OFF, MODES };
 struct wish {
     char name[16];
     bool exists;
-    bool theirs;   /* never Evenkeel's: nothing of it may be written */
+    bool theirs;   /* never controlled by Evenkeel, which must not write its objects */
     bool handmade; /* likewise, with OCM's annotation of somebody else */
     enum mode mode;
     unsigned terms;
@@ -158,7 +158,7 @@ struct wish {
     bool picky;               /* a predicate of its own has CEL; never in mode Owner */
     unsigned taken;           /* how often OCM's annotation was taken away, or our prioritizer */
     uint64_t changed_version; /* of the Placement or its PlacementDecisions, by other than us */
-    /* OCM's controller: it still believes that it decides. */
+    /* OCM's controller still decides the Placement, as far as it has seen. */
     bool ocm_decides;
     uint64_t ocm_right; /* a sum of all that it has seen when it had nothing to write */
     /* Mode Scores. */
@@ -170,7 +170,7 @@ struct wish {
     bool complete; /* it has had as many items as it asks for, since it was changed */
     bool freed;    /* of a round: somebody has taken what tells OCM */
     bool unfair;   /* what OCM sees was written for another state, until it has answered to all */
-    /* Of a round. */
+    /* The members below are for one round. */
     uint8_t *had_items, *left_out; /* [clusters]; owned: at its beginning */
     uint32_t item_writes;
     uint8_t *held, *missing; /* [clusters]; owned: at its beginning; left out by us since */
@@ -214,8 +214,8 @@ struct world {
     struct move_limits moves;
 
     unsigned hostility;         /* of 1000 requests, about; 0: nothing goes wrong */
-    uint64_t facts_version;     /* of all but Placements and PlacementDecisions, heartbeats apart,
-                                   and scores of ours */
+    uint64_t facts_version;     /* version of the last change of other objects than Placements and
+                                   PlacementDecisions, without heartbeats and our scores */
     uint64_t edited_version;    /* of Placements, by people */
     uint32_t going;             /* namespaces that are */
     int64_t scores_end_ms;      /* no score ends after that */
@@ -230,7 +230,8 @@ struct world {
     bool counted; /* a round in which writes are counted */
 };
 
-/* Plays one seed, of so many clusters (0: as the seed has it). False: it failed. */
+/* Runs one seed with this number of clusters (0: the seed chooses it). Returns false if it failed.
+ */
 bool world_run(struct world *w, uint64_t seed, unsigned clusters, unsigned rounds,
                uint64_t happened[HAPPENINGS]);
 
@@ -256,7 +257,7 @@ static inline bool world_chance(struct world *w, unsigned per_mille) {
 
 /* ---- replica.c ---- */
 
-/* What a process has of the API server. */
+/* A process's connection to the API server. */
 struct kube_client {
     struct world *world;
     struct replica *replica;
@@ -265,15 +266,15 @@ struct kube_client {
 
 struct replica *replica_new(struct world *w, unsigned number);
 void replica_free(struct replica *r);
-/* When it has something to do. */
+/* Returns the time when the replica has something to do. */
 int64_t replica_at_ms(struct replica *r);
 void replica_step(struct replica *r);
-/* Its watches are silent for a while. */
+/* Makes the replica's watches silent for a while. */
 void replica_lag(struct replica *r);
 void replica_pause(struct replica *r, int64_t until_ms);
 bool replica_is_paused(const struct replica *r);
 bool replica_leads(const struct replica *r);
-/* It has seen all there is, and planned since. */
+/* Has the replica seen all objects, and planned since then? */
 bool replica_is_fresh(const struct replica *r);
 /* ... and is not in the middle of the next plan. */
 bool replica_is_idle(const struct replica *r);
@@ -296,7 +297,7 @@ void calls_start(struct kube_client *client, struct kube_request *request);
 void calls_cancel(struct kube_client *client, struct kube_request *request);
 int64_t calls_at_ms(void);
 void calls_step(struct world *w);
-/* Is one that is no Lease's? */
+/* Is a request under way that is not about a Lease? */
 bool calls_under_way(void);
 void calls_done(void);
 
@@ -319,7 +320,7 @@ bool truth_open(struct world *w, struct fleet *fleet, const struct wish *wish, s
 bool truth_answer(struct world *w, const struct wish *wish, bool with_terms, const uint8_t *without,
                   struct truth *t);
 void truth_close(struct truth *t);
-/* Which cluster a slot is; UINT32_MAX: of none that ever was. */
+/* Returns the cluster of a slot; UINT32_MAX if no cluster ever had it. */
 uint32_t truth_cluster(const struct truth *t, uint32_t slot);
 uint32_t cluster_number(const char *name);
 
@@ -344,14 +345,14 @@ const char *item_name(const struct wish *wish, char text[static ITEM_BYTES]);
 #define FOREIGN_UID "foreign"
 
 void ocm_step(struct world *w);
-/* It lags behind nothing any more. */
+/* Ends all delays of OCM's watches. */
 void ocm_heal(struct world *w);
 bool ocm_is_idle(const struct world *w);
 
 /* ---- actors.c ---- */
 
 void collect_step(struct world *w);
-/* Nothing is left to be done by these. */
+/* Do the actors have nothing left to do? */
 bool actors_are_idle(const struct world *w);
 
 /* ---- changes.c ---- */
@@ -361,7 +362,7 @@ void changes_begin(struct world *w);
 /* Something happens; of one object. */
 void changes_step(struct world *w);
 void changes_single(struct world *w);
-/* A cluster says that it is there. */
+/* A cluster sends its heartbeat. */
 void changes_beat(struct world *w);
 cJSON *placement_of(const struct world *w, const struct wish *wish);
 
