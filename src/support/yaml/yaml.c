@@ -187,14 +187,15 @@ static int fail_at_offset(struct str text, size_t offset, int code, const char *
     return err_set(err, code, "line %zu, column %zu: %s", line, column, problem);
 }
 
-/* Is there a tab before the first word of the line? `line` counts from 0. */
-static bool has_tab_in_indent(struct str text, size_t line) {
-    size_t i = 0;
-    for (size_t at = 0; at < line && i < text.n; i++)
-        at += text.p[i] == '\n';
+/* Is the mark at a tab that follows only spaces of its line? */
+static bool is_tab_in_indent(struct str text, yaml_mark_t mark) {
+    size_t begin = 0;
+    for (size_t line = 0; line < mark.line && begin < text.n; begin++)
+        line += text.p[begin] == '\n';
+    size_t i = begin;
     while (i < text.n && text.p[i] == ' ')
         i++;
-    return i < text.n && text.p[i] == '\t';
+    return i < text.n && text.p[i] == '\t' && i - begin == mark.column;
 }
 
 static int parser_error(const yaml_parser_t *parser, struct str text, struct err *err) {
@@ -203,7 +204,7 @@ static int parser_error(const yaml_parser_t *parser, struct str text, struct err
     const char *problem = parser->problem != NULL ? parser->problem : "malformed YAML";
     if (parser->error == YAML_READER_ERROR)
         return fail_at_offset(text, parser->problem_offset, -EINVAL, problem, err);
-    if (has_tab_in_indent(text, parser->problem_mark.line))
+    if (is_tab_in_indent(text, parser->problem_mark))
         (void)err_set(err, -EINVAL, "a tab indents the line: write spaces"); /* returned below */
     else
         (void)err_set(err, -EINVAL, "%s%s%s", problem, parser->context != NULL ? ", " : "",

@@ -195,14 +195,22 @@ static void test_quoted_stays_text(void **state) {
     assert_json("[\"\\U0001F600\", \"\\0\"]", "[\"\xf0\x9f\x98\x80\",\"\\u0000\"]");
 }
 
+/* A tab in a flow collection is a blank, and no mistake. */
+static void test_a_tab_in_an_indent_is_named(void **state) {
+    (void)state;
+    assert_refused("a:\n  b: 1\n  \tc: 2", -EINVAL,
+                   "line 3, column 3: a tab indents the line: write spaces");
+    assert_refused("a:\n\tb: 1", -EINVAL, "line 2, column 1: a tab indents the line: write spaces");
+    assert_refused("{\n\ta: 1,\n\tb: }}", -EINVAL,
+                   "line 3, column 6: "
+                   "did not find expected <document start>");
+}
+
 static void test_keys_are_strings_as_written(void **state) {
     (void)state;
     assert_json("1: a\ntrue: b\n~: c\n0x10: d\n'on': e\n2001-01-01: f\n1.50: g\n? h\n: i\n",
                 "{\"1\":\"a\",\"true\":\"b\",\"~\":\"c\",\"0x10\":\"d\",\"on\":\"e\","
                 "\"2001-01-01\":\"f\",\"1.50\":\"g\",\"h\":\"i\"}");
-    assert_refused("a:\n  b: 1\n  \tc: 2", -EINVAL,
-                   "line 3, column 3: a tab indents the line: write spaces");
-    assert_refused("a:\n\tb: 1", -EINVAL, "line 2, column 1: a tab indents the line: write spaces");
     assert_refused("[a]: b", -EINVAL, "line 1, column 1: a key must be a scalar");
     assert_refused("? {a: b}\n: c", -EINVAL, "line 1, column 3: a key must be a scalar");
     assert_refused("\"a\\0\": b", -EINVAL, "line 1, column 1: NUL in a key");
@@ -584,6 +592,7 @@ int main(void) {
         cmocka_unit_test(test_plain_words),
         cmocka_unit_test(test_not_finite_is_refused),
         cmocka_unit_test(test_quoted_stays_text),
+        cmocka_unit_test(test_a_tab_in_an_indent_is_named),
         cmocka_unit_test(test_keys_are_strings_as_written),
         cmocka_unit_test(test_duplicate_keys),
         cmocka_unit_test(test_the_line_of_an_error),
