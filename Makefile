@@ -433,8 +433,8 @@ $(BUILD)/libtests.so: $(TEST_HELPERS) $(LIB_OBJECTS) $(BUILD)/sources
 	@echo '  link  $@'
 	@$(CC) $(filter-out -pie,$(ALL_LDFLAGS)) -shared -o $@ $(filter %.o,$^) $(lib_libs) $(test_libs)
 
-# To link 300 programs takes longer than to run them, so the quicker linker does it, and leaves out
-# what only a debugger reads. `make TEST_LDFLAGS= PROGRAM` links one with that.
+# More than 300 programs are linked. gold does it in less than half of the time that ld takes, and
+# leaves debug information out. `make TEST_LDFLAGS= PROGRAM` links a program with debug information.
 TEST_LDFLAGS_ := $(if $(shell command -v ld.gold),-fuse-ld=gold) -Wl,--strip-debug
 TEST_LDFLAGS_asan := -Wl,--compress-debug-sections=zlib
 TEST_LDFLAGS_tsan := $(TEST_LDFLAGS_asan)

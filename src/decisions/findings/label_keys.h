@@ -1,6 +1,6 @@
 /*
- * Findings about matchLabelKeys and mismatchLabelKeys, which stand beside a selector: in a spread
- * constraint, and in a term of podAffinity or podAntiAffinity.
+ * Findings about matchLabelKeys, which stand beside a selector: in a spread constraint, and in a
+ * term of podAffinity or podAntiAffinity. mismatchLabelKeys are not checked.
  *
  * Pure; the arena's steps bound the work.
  */

@@ -16,5 +16,6 @@
  * -ENOMEM; the findings so far stay. */
 int findings_of_node_labels(struct topology_view *v, const struct pod *pod, struct str spec,
                             struct findings *f);
-/* Returns the first finding in the list that findings_of_node_labels() added, or NULL. */
+/* Returns the first finding in the list that findings_of_node_labels() added, or NULL. The list
+ * must be about one pod: other questions have findings with the same codes. */
 const struct finding *findings_find_node_labels(const struct findings *f);
