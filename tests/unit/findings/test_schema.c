@@ -153,6 +153,17 @@ static void many_unknown_members(void **state) {
     assert_int_equal(f.items[0].code, FINDING_EXPIRED);
 }
 
+/* A nearest name costs steps for each known name: a Placement has some dozens. */
+static void too_few_steps_for_a_nearest_name(void **state) {
+    struct findings f = {.arena = &arena};
+    (void)state;
+    arena.steps.max = 1000;
+    assert_int_equal(
+        schema_check(STR("{\"spec\":{\"numberOfCluster\":1}}"), &schema_of_placement, &f), 0);
+    assert_int_equal(f.count, 0);
+    assert_int_equal(f.omitted, 1);
+}
+
 static void out_of_steps(void **state) {
     struct findings f = {.arena = &arena};
     CLEANUP(strbuf_done) struct strbuf text = {0};
@@ -175,6 +186,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bindings, setup, teardown),
         cmocka_unit_test_setup_teardown(other_types, setup, teardown),
         cmocka_unit_test_setup_teardown(many_unknown_members, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_few_steps_for_a_nearest_name, setup, teardown),
         cmocka_unit_test_setup_teardown(out_of_steps, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
