@@ -21,8 +21,8 @@ struct client_options {
 struct answer {
     int status;
     struct str body; /* borrowed until the next call */
-    int64_t
-        first_ns; /* time from the first byte of the request to the first byte of the answer ... */
+    /* time from the first byte of the request to the first byte of the answer ... */
+    int64_t first_ns;
     int64_t total_ns; /* ... and to the last byte of the answer */
 };
 

@@ -14,8 +14,8 @@ struct questions {
     struct strbuf *bodies; /* owned */
     uint32_t count;
     uint32_t names; /* number of nodes in each question */
-    uint32_t
-        *left; /* owned; number of nodes in each question that filter let pass; NULL: all nodes */
+    /* owned; number of nodes in each question that filter let pass; NULL: all nodes */
+    uint32_t *left;
 };
 
 /*

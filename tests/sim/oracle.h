@@ -45,8 +45,8 @@ struct oracle {
     enum outcome fatal;
 
     /* haste */
-    int64_t
-        requests_ms[ORACLE_REQUESTS]; /* times of the last requests, without later pages; a ring */
+    /* times of the last requests, without later pages; a ring */
+    int64_t requests_ms[ORACLE_REQUESTS];
     uint64_t requests;
     int64_t ended_ms, wait_ms; /* the end of the last request, and the shortest wait after it */
     int64_t failing_since_ms;  /* INT64_MAX: requests succeed */

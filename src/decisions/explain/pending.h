@@ -16,8 +16,8 @@ enum { PENDING_FILTERS = 11 }; /* number of filters of kube-scheduler and of Eve
 struct pending_question {
     const struct pod_state *state;
     const struct pod *pod; /* the same pod, as the engine reads it */
-    const struct filter_result
-        *now;       /* present result for all nodes, with options.reports; NULL: no result */
+    /* present result for all nodes, with options.reports; NULL: no result */
+    const struct filter_result *now;
     uint32_t nodes; /* number of nodes in `now` */
     /* For each node the filters that refuse it when each filter runs alone: FILTER_* bits. NULL:
      * not known. */

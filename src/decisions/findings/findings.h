@@ -46,8 +46,8 @@ extern const struct finding_kind finding_kinds[FINDING_CODES];
 
 struct finding {
     enum finding_code code;
-    struct str
-        path; /* path from the root of the question's file; "": the finding is about the state */
+    /* path from the root of the question's file; "": the finding is about the state */
+    struct str path;
     struct str message, remedy;
 };
 

@@ -43,8 +43,8 @@ struct schema_home {
 };
 struct schema_document {
     const struct schema *schema; /* schema of the root */
-    struct schema_home
-        homes[6]; /* ended by an item without a schema; the first home that fits counts */
+    /* ended by an item without a schema; the first home that fits counts */
+    struct schema_home homes[6];
 };
 
 /* Adds a finding UnknownField for each unknown member. `json` is valid JSON; values of another type

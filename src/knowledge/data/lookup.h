@@ -18,8 +18,8 @@
 struct lookup_attempt {
     const struct http_request *request;
     struct fluid_store *found; /* the objects that have been read */
-    struct fluid_missing
-        *missing;        /* filled with the objects that were not found; NULL: the last attempt */
+    /* filled with the objects that were not found; NULL: the last attempt */
+    struct fluid_missing *missing;
     struct arena *arena; /* use it instead of the request's arena; it is empty */
     struct http_response *response;
 };

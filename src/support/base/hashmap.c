@@ -13,8 +13,8 @@
 #include <string.h>
 
 struct hashmap_slot {
-    uint32_t
-        hash;    /* folded; growing needs no other part of the hash. UINT32_MAX: the slot is free */
+    /* folded; growing needs no other part of the hash. UINT32_MAX: the slot is free */
+    uint32_t hash;
     uint32_t id; /* HASHMAP_NONE: the slot is free */
 };
 

@@ -32,8 +32,8 @@ struct lru_entry {
 struct lru_limits {
     uint32_t count;
     uint64_t bytes, steps; /* 0: no limit */
-    uint64_t
-        owner_steps; /* steps of one owner's records, even if there is free room; 0: no limit */
+    /* steps of one owner's records, even if there is free room; 0: no limit */
+    uint64_t owner_steps;
 };
 
 struct lru_sum {

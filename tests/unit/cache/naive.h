@@ -59,8 +59,8 @@ struct naive {
     uint32_t generation;
     struct naive_node nodes[NAIVE_NODES];
     struct naive_pod pods[NAIVE_PODS];
-    struct naive_workload
-        workloads[NAIVE_WORKLOADS]; /* a workload's number gives its kind, namespace and name */
+    /* a workload's number gives its kind, namespace and name */
+    struct naive_workload workloads[NAIVE_WORKLOADS];
     bool namespaces[NAIVE_NAMESPACES];
     uint32_t namespace_generations[NAIVE_NAMESPACES];
 };

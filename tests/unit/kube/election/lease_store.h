@@ -11,8 +11,8 @@
 
 struct lease_store {
     bool exists;
-    uint64_t version, uid,
-        label;          /* label: number of the label that another writer set; 0: none yet */
+    uint64_t version, uid;
+    uint64_t label;     /* number of the label that another writer set; 0: none yet */
     struct strbuf spec; /* the spec as it was sent */
     unsigned writes, conflicts;
 };
