@@ -1,11 +1,11 @@
 /*
- * Chooses the order in which items come and go, so that hard terms hold after each write, whichever
- * of the unseen items OCM sees: it reads items cluster by cluster while it decides, so a decision
- * may miss an item and have a later one.
+ * Chooses the order in which items are added and removed. Hard terms must hold after each write.
+ * OCM reads items cluster by cluster while it decides, so a decision may miss an item and have a
+ * later item: the terms must hold with every combination of the items that OCM may not have seen.
  *
- * Domains are nested, so clusters of one domain of the last hard term are alike to all hard terms:
- * one cluster of each domain is tried, the fullest domain first to remove an item, the emptiest to
- * add one.
+ * Domains are nested. Two clusters with the same domain of the last hard term have the same domains
+ * of all hard terms. So only one cluster of each domain is tried: the fullest domain first to
+ * remove an item, the emptiest domain first to add an item.
  */
 #include "base/hash.h"
 #include "hub/owned_internal.h"

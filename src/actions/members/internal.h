@@ -148,7 +148,7 @@ void rooms_recount(struct member_contents *c);
  * which changes nothing. */
 int rooms_set_node(struct member_contents *c, uint32_t room, const struct node *node,
                    struct arena *arena) MUST_CHECK;
-/* Call it when the node is gone. Its pods stay, and with them its room. */
+/* Call it when the node is gone. The node's pods stay, so the node's record (a room) stays, too. */
 void rooms_clear_node(struct member_contents *c, uint32_t room);
 /* Gives memory back, if there are no rooms. */
 void rooms_trim(struct member_contents *c);

@@ -130,8 +130,8 @@ struct engine_options {
     bool resources_are_known;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
-    const struct ordered_rule *policy_rule; /* the rule for this pod if no ordered rule applies; or
-                                               NULL */
+    const struct ordered_rule *policy_rule; /* a policy's rule, used if none of `ordered_rules`
+                                               fits the pod; or NULL */
     uint32_t max_priority;                  /* up to PRIORITY_STEPS_MAX; 0: ENGINE_MAX_PRIORITY */
     uint64_t max_steps;                /* the most steps of one call under the cache's lock; 0: by
                                           LIMIT_ENGINE_STEPS* */

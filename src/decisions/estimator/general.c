@@ -159,7 +159,7 @@ int estimator_general_sets(const struct karmada_cluster *cluster,
     }
     const int64_t bound = least_of(pods / q->set.pods, ESTIMATE_MAX);
     const int64_t sets = summary_sets(cluster, q, &assumed, bound);
-    /* until v1.17, components without demands were not placed on the models' nodes */
+    /* Karmada's estimator until v1.17 asked the models only for components with demands */
     if (sets > 0 && estimator_has_models(cluster, q) &&
         (q->models == MODELS_THIRD || q->set.demand_count > 0))
         r = estimator_models_sets(&cluster->models, q, sets, arena, &by_models);

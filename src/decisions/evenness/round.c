@@ -104,7 +104,7 @@ int evenness_round_new(struct cache *cache, const struct str *keys, uint32_t key
         length += keys[k].n;
     if (r == NULL || (r->text = malloc(length)) == NULL) {
         free(r);
-        return err_set(err, -ENOMEM, "no memory to measure how even workloads are");
+        return err_set(err, -ENOMEM, "no memory to measure the evenness of workloads");
     }
     char *text = r->text;
     for (uint32_t k = 0; k < key_count; k++) {
@@ -414,7 +414,9 @@ int evenness_round_step(struct evenness_round *r, struct evenness_report **ret, 
     if (result == 0)
         result = evenness_judge(&r->seen, r->report);
     if (result == -EAGAIN)
-        return err_set(err, result, "nodes are added and removed too often to measure");
+        return err_set(
+            err, result,
+            "nodes are added and removed faster than the evenness of workloads is measured");
     if (result != 0)
         return err_set(err, result, "no memory to measure how even workloads are");
     *ret = r->report;

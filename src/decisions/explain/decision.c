@@ -14,7 +14,7 @@ bool decision_keep(struct decision *d, struct decision_mark before) {
     if (!out->failed && out->n <= max - DECISION_ROOM)
         return true;
     if (out->no_memory && out->cap < max)
-        return false; /* the buffer could not grow: all of it has failed */
+        return false; /* without memory the whole text has failed */
     out->n = before.n;
     out->failed = out->no_memory = false;
     d->w.comma = before.comma;

@@ -46,8 +46,8 @@ void lookup_count_refused(const struct fluid_missing *missing);
 enum lookup_start {
     LOOKUP_BEGAN,   /* the look-up owns the request, and answers it within read_ms */
     LOOKUP_BUSY,    /* too many look-ups for the namespace or in all; counted as skipped */
-    LOOKUP_NOTHING, /* no missing object can be read, the review is too large to wait, or there is
-                       no memory */
+    LOOKUP_NOTHING, /* Evenkeel may read none of the missing objects, the review is too large to
+                       wait, or there is no memory */
 };
 /* Begins a look-up. Unless it returns LOOKUP_BEGAN, the caller must answer. */
 enum lookup_start lookup_begin(const struct lookup_question *question,

@@ -57,7 +57,8 @@ void taint_print(const struct taint *taint, struct strbuf *out) {
     strbuf_append_str(out, taint->effect);
 }
 
-/* An API server refuses seconds that are no integer; here they only count as "given". */
+/* Reads only whether tolerationSeconds is given. An API server refuses a value that is no integer.
+ */
 static void seconds_decode(struct json_reader *r, void *into) {
     *(bool *)into = !json_null(r);
     if (*(bool *)into)

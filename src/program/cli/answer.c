@@ -248,7 +248,8 @@ static bool put_names(const struct filling *f, const struct value *list, uint32_
     return list->kind != JSON_NULL;
 }
 
-/* Appends the reference between two braces. Returns false if its value is absent. */
+/* Appends the value of a reference, which stands between braces in a template. Returns false if the
+ * value is absent. */
 static bool put_reference(const struct filling *f, struct str reference) {
     const char sigil = reference.n > 0 ? reference.p[0] : ' ';
     const bool is_text = memchr("#0?!~+,;", sigil, 8) == NULL;

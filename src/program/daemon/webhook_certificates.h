@@ -25,8 +25,8 @@ int webhook_certificates_start(const struct configuration *configuration,
                                const struct kube_access *access, struct kube_client *client,
                                struct writer *writer, struct webhook_certificates **ret,
                                struct err *err) MUST_CHECK;
-/* Gives the listener the certificate, at once if there is one, and every later one. Call it with
- * NULL before the listener stops: the listener gets no certificate after that. */
+/* Gives the listener the present certificate, if there is one, and each later certificate. Call it
+ * with `listener` NULL before the listener stops: the listener gets no certificate after that. */
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener);
 /* Returns a borrowed flag: does the listener have a certificate? Returns NULL for NULL. */
 _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c);

@@ -37,8 +37,8 @@ struct pod_options {
     struct owners *owners;             /* selectors of controllers; NULL: none is known */
     struct owner_wanted *owner_wanted; /* zeroed; filled with the controller to read, strings in the
                                           object or the arena; may be NULL */
-    struct spread_tally *spread;       /* adds the results for the constraints; may be NULL */
-    struct spread_tally *audited; /* adds the results for policies with mode Audit; may be NULL */
+    struct spread_tally *spread;       /* gets the results for the constraints; may be NULL */
+    struct spread_tally *audited; /* gets the results for policies with mode Audit; may be NULL */
     struct pod_evasion *evasion;  /* set to the way the pod evades its policy; may be NULL */
 };
 

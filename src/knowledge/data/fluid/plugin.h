@@ -84,7 +84,7 @@ struct fluid_plugin {
 /* Returns -E2BIG, and sets err: the budget of steps is spent. */
 int fluid_too_much(struct err *err) MUST_CHECK;
 
-/* Returns the plugin with this name, or NULL. Static. */
+/* Returns the plugin with this name, or NULL. Plugins live for ever. */
 const struct fluid_plugin *fluid_plugin_find(struct str name);
 
 /* Adds a sentence to the notes. Lack of memory shows in the arena. */
