@@ -126,7 +126,7 @@ static bool operator_parse(struct str op, bool allow_compare, enum selector_oper
 }
 
 /* Checks a requirement whose op and values are set, and sets its bound. */
-static int check(struct requirement *q, struct err *err) {
+static int validate_requirement(struct requirement *q, struct err *err) {
     bool list = q->op == SELECTOR_IN || q->op == SELECTOR_NOT_IN;
     bool compare = q->op == SELECTOR_GT || q->op == SELECTOR_LT;
     if (!label_key_valid(q->key))
@@ -180,7 +180,7 @@ int requirement_check(const struct label_expression *from, bool allow_compare,
     if (!operator_parse(from->op, allow_compare, &q.op))
         return err_set(err, -EINVAL, "key '%.*s': unknown operator '%.*s'", STR_ARG(from->key),
                        STR_ARG(from->op));
-    const int r = check(&q, err);
+    const int r = validate_requirement(&q, err);
     if (r == 0)
         *ret = q;
     return r;
@@ -203,7 +203,7 @@ static int requirement_equals(struct label label, struct arena *arena, struct re
     struct requirement q = {.key = label.key, .op = SELECTOR_IN};
     int r = values_canonical(&label.value, 1, arena, &q, err);
     if (r == 0)
-        r = check(&q, err);
+        r = validate_requirement(&q, err);
     if (r == 0)
         *ret = q;
     return r;
